@@ -1,0 +1,209 @@
+"""The contracts between the core and everything that can be swapped.
+
+A search asks *legs* for ranked candidates; a backend supplies one vector leg and, where it has
+one, a keyword leg. Legs that keep their own copy of the points are *fed* (`Fed`); the others read
+the ledger through `PointSource` and catch up by sequence number.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Protocol, runtime_checkable
+
+import numpy as np
+import numpy.typing as npt
+
+from hy_memory.filters.scope import ScopedFilter
+from hy_memory.ranking.calibration import Calibration
+from hy_memory.values.point import Changes, FloatArray, IdArray, Point
+
+ScoreArray = npt.NDArray[np.float64]
+
+TIE = 1e-5
+"""Scores closer than this are one score. Engines round differently in the seventh digit; the
+pipeline rounds to this grid before it orders by (score, id), so that all backends agree."""
+
+
+@dataclass(frozen=True, slots=True)
+class Ranking:
+    """A leg's candidates: `ids` and their `scores` (n,), best first.
+
+    `exhausted` says that nothing else in the scope has a score above 0 (keyword) or at all (vector).
+    """
+
+    ids: tuple[str, ...]
+    scores: ScoreArray
+    exhausted: bool
+
+
+class VectorIndex(Protocol):
+    """The vector leg. Scores are cosine similarities in [-1, 1]."""
+
+    def search(self, vector: FloatArray, where: ScopedFilter, top_k: int) -> Ranking:
+        """Return the `top_k` points most similar to `vector` (dims,) among those `where` admits.
+
+        The filter acts before Top-K. Points tied with the last one (within TIE) are all included,
+        so that the caller can break ties by id. Fewer matches than `top_k` is no error.
+        """
+        ...
+
+    def score(self, vector: FloatArray, ids: Sequence[str], where: ScopedFilter) -> ScoreArray:
+        """Return the cosine of each of `ids` (n,), NaN for one that is unknown or not admitted."""
+        ...
+
+    def count(self, where: ScopedFilter) -> int:
+        """Return how many points `where` admits."""
+        ...
+
+
+class KeywordIndex(Protocol):
+    """The keyword leg. Scores are in [0, 1]: BM25 over the most the query could reach.
+
+    Statistics are those of each point's own user, over everything of theirs that is searchable,
+    whatever the filter: another user's memories, or a stricter filter, never change a score.
+    """
+
+    def search(self, terms: IdArray, where: ScopedFilter, top_k: int) -> Ranking:
+        """Return the `top_k` best points with a score above 0 among those `where` admits, ties included."""
+        ...
+
+    def score(self, terms: IdArray, ids: Sequence[str], where: ScopedFilter) -> ScoreArray:
+        """Return the score of each of `ids` (n,), 0 where no term matches, NaN where not admitted."""
+        ...
+
+
+class Fed(Protocol):
+    """An index that keeps its own copy and is fed from the ledger's change log. Feeding is idempotent."""
+
+    def upsert(self, points: Sequence[Point]) -> None:
+        """Store `points`, replacing those with the same ids; searchable when it returns."""
+        ...
+
+    def remove(self, ids: Sequence[str]) -> None:
+        """Forget `ids`; unknown ones are no error."""
+        ...
+
+    def clear(self) -> None:
+        """Forget everything (before a rebuild)."""
+        ...
+
+    def ids(self) -> Iterable[str]:
+        """Yield every stored id (for the consistency check)."""
+        ...
+
+
+class PointSource(Protocol):
+    """The ledger, as a projection that reads it sees it."""
+
+    def freshness(self) -> int:
+        """Return a number that differs whenever anything was committed, by any process. Cheap (~10 µs)."""
+        ...
+
+    def points(self, user_id: str) -> Changes:
+        """Return every searchable point of one user and the sequence number they are current at."""
+        ...
+
+    def changes(self, user_id: str, after: int) -> Changes:
+        """Return what became of one user's points after sequence number `after`."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Backend:
+    """What a vector store supplies: its vector leg, its keyword leg if it has one, and who must be fed.
+
+    `close` of each part is called once by the runtime, which owns the backend.
+    """
+
+    name: str
+    vectors: VectorIndex
+    keywords: KeywordIndex | None
+    fed: Fed | None
+    closers: tuple[Closeable, ...] = ()
+
+    def close(self) -> None:
+        """Close every part this backend opened."""
+        for part in self.closers:
+            part.close()
+
+
+class Closeable(Protocol):
+    """Something that holds a file, a thread or a connection."""
+
+    def close(self) -> None:
+        """Let go of it; closing twice is no error."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class BackendOptions:
+    """What a backend's factory gets to know. `path` is a folder of its own; `url` a server."""
+
+    dims: int
+    path: str | None = None
+    url: str | None = None
+    api_key: str | None = None
+    collection: str = "hy_memory"
+    timeout: float = 10.0
+    memory_budget: int = 2 << 30
+
+
+class BackendFactory(Protocol):
+    """The entry point of a backend (group ``hy_memory.backends``)."""
+
+    def __call__(self, options: BackendOptions, source: PointSource) -> Backend:
+        """Open the backend; raises a ConfigurationError that says what to do where it cannot."""
+        ...
+
+
+class Embedder(Protocol):
+    """Texts to vectors. `name` with `dims` and `fingerprint` is the identity that the ledger remembers."""
+
+    @property
+    def name(self) -> str:
+        """A stable name, such as "e5"."""
+        ...
+
+    @property
+    def fingerprint(self) -> str:
+        """Tells two models of one name apart; "" where the name says it all."""
+        ...
+
+    @property
+    def dims(self) -> int:
+        """Length of every vector."""
+        ...
+
+    @property
+    def calibration(self) -> Calibration:
+        """The monotone curve from cosine to score."""
+        ...
+
+    def embed_documents(self, texts: Sequence[str]) -> FloatArray:
+        """Return (n, dims) float32 rows of unit length for texts to be stored.
+
+        Raises EmbeddingError; never returns NaN, infinite or zero rows.
+        """
+        ...
+
+    def embed_query(self, text: str) -> FloatArray:
+        """Return (dims,) float32 of unit length for a question."""
+        ...
+
+
+@runtime_checkable
+class EmbeddingService(Protocol):
+    """What a caller may bring (`embedding_service=`): Hy-Memory's own protocol.
+
+    Optional powers, used where present: `embed(text)` or `embed_query(text)` for questions,
+    `name`, `fingerprint`, `calibration`.
+    """
+
+    def embed_batch(self, texts: list[str]) -> Sequence[Sequence[float]]:
+        """Return one vector for each text."""
+        ...
+
+    def get_embedding_dims(self) -> int:
+        """Return the length of a vector."""
+        ...

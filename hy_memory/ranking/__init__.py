@@ -1,0 +1,1 @@
+"""Pure ranking functions: keyword weights, calibration, fusion."""

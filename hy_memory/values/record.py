@@ -1,0 +1,93 @@
+"""One stored memory, as the ledger holds it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import TypeAlias
+
+Json: TypeAlias = "None | bool | int | float | str | list[Json] | dict[str, Json]"
+
+
+class Layer(StrEnum):
+    """The kinds of memory the contract names."""
+
+    L0_BASIC_INFO = "l0_basic_info"
+    L1_RAW = "l1_raw"
+    L2_FACT = "l2_fact"
+    L3_SUMMARY = "l3_summary"
+    L4_IDENTITY = "l4_identity"
+    L5_KNOWLEDGE = "l5_knowledge"
+    L6_SCHEMA = "l6_schema"
+    L7_INTENTION = "l7_intention"
+
+
+NORMAL_LAYERS = (Layer.L2_FACT, Layer.L3_SUMMARY, Layer.L4_IDENTITY, Layer.L5_KNOWLEDGE)
+"""Layers that compete in the `normal` bucket; an intention joins them once it has expired."""
+
+UNSEARCHED_LAYERS = (Layer.L0_BASIC_INFO, Layer.L1_RAW)
+"""Layers that are never recalled: the profile has its own verb, raw turns are evidence."""
+
+
+class Status(StrEnum):
+    """What a record is now."""
+
+    ACTIVE = "active"
+    SUPERSEDED = "superseded"
+
+
+@dataclass(frozen=True, slots=True)
+class MemoryRecord:
+    """One memory. Times are UTC epoch seconds; `attributes` is the caller's own metadata.
+
+    `context` holds words for the keyword index alone (date, caption): they never enter the
+    embedded text nor `content`. `evidence_ids` are the records this one was derived from.
+    `version` counts from 1 and grows with each update.
+    """
+
+    id: str
+    user_id: str
+    content: str
+    agent_id: str = "default_agent"
+    session_id: str = "default_session"
+    source: str = "default"
+    layer: Layer = Layer.L2_FACT
+    owner: str = ""
+    tags: tuple[str, ...] = ()
+    attributes: Mapping[str, Json] = field(default_factory=dict[str, Json])
+    context: str = ""
+    memory_at: float | None = None
+    created_at: float = 0.0
+    updated_at: float = 0.0
+    expires_at: float | None = None
+    status: Status = Status.ACTIVE
+    supersedes: str | None = None
+    superseded_by: str | None = None
+    evidence_ids: tuple[str, ...] = ()
+    version: int = 1
+
+    @property
+    def event_at(self) -> float:
+        """When it happened: `memory_at` where the caller said so, else the time of writing."""
+        return self.created_at if self.memory_at is None else self.memory_at
+
+
+@dataclass(frozen=True, slots=True)
+class RecordVersion:
+    """A text that a record used to have, and from when until when (epoch seconds) it did."""
+
+    memory_id: str
+    version: int
+    content: str
+    memory_at: float | None
+    recorded_at: float
+    replaced_at: float
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """A slice of a user's records in a stable order, with how many there are in all."""
+
+    records: tuple[MemoryRecord, ...]
+    total: int
