@@ -8,6 +8,7 @@ the ledger through `PointSource` and catch up by sequence number.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import Protocol, runtime_checkable
 
@@ -17,6 +18,8 @@ import numpy.typing as npt
 from hy_memory.filters.scope import ScopedFilter
 from hy_memory.ranking.calibration import Calibration
 from hy_memory.values.point import Changes, FloatArray, IdArray, Point
+from hy_memory.values.record import MemoryRecord, Page, RecordVersion
+from hy_memory.values.write import Change, EmbedderIdentity, Entry, ListQuery, Outcome
 
 ScoreArray = npt.NDArray[np.float64]
 
@@ -94,7 +97,10 @@ class Fed(Protocol):
 
 
 class PointSource(Protocol):
-    """The ledger, as a projection that reads it sees it."""
+    """The ledger, as a projection that reads it sees it.
+
+    A record is searchable, and so a point, when it is active and was stored with a vector.
+    """
 
     def freshness(self) -> int:
         """Return a number that differs whenever anything was committed, by any process. Cheap (~10 µs)."""
@@ -206,4 +212,103 @@ class EmbeddingService(Protocol):
 
     def get_embedding_dims(self) -> int:
         """Return the length of a vector."""
+        ...
+
+
+class Ledger(PointSource, Protocol):
+    """The truth: every record, version, vector and change. Each writing verb is one transaction.
+
+    Raises LedgerError where the store cannot be read or written; nothing of a failed write remains.
+    """
+
+    def insert(self, entries: Sequence[Entry], outcome: Outcome | None = None) -> Outcome | None:
+        """Store new records; returns None, or the outcome already stored under `outcome`'s request id.
+
+        The check for an earlier outcome and the insert are one transaction: of two processes that
+        send the same request at once, one writes and the other gets the first one's outcome (nothing
+        of its own is stored then).
+        """
+        ...
+
+    def replace(self, entry: Entry, expected_version: int) -> None:
+        """Store a new version of a record; the old text becomes a `RecordVersion`.
+
+        Raises MemoryNotFoundError, or ConflictError when the record is no longer `expected_version`.
+        """
+        ...
+
+    def delete(self, ids: Sequence[str]) -> int:
+        """Remove records with versions, vectors and terms (text gone); returns how many there were."""
+        ...
+
+    def delete_all(self, where: ScopedFilter) -> int:
+        """Remove everything of the scope, every layer, outcomes too when `where` is whole users; returns how many."""
+        ...
+
+    def records(self, ids: Sequence[str]) -> dict[str, MemoryRecord]:
+        """Return the records that exist, by id."""
+        ...
+
+    def page(self, where: ScopedFilter, query: ListQuery) -> Page:
+        """Return records ordered by (created_at, id); text of every layer included."""
+        ...
+
+    def counts(self, user_id: str) -> dict[str, int]:
+        """Return how many records a user has, by layer."""
+        ...
+
+    def users(self) -> tuple[str, ...]:
+        """Return every user that has records, sorted."""
+        ...
+
+    def versions(self, memory_id: str) -> tuple[RecordVersion, ...]:
+        """Return the texts a record used to have, newest first."""
+        ...
+
+    def history(self, *, user_id: str | None = None, memory_id: str | None = None, limit: int) -> tuple[Change, ...]:
+        """Return the last `limit` changes of a user or a memory, newest first."""
+        ...
+
+    def outcome(self, user_id: str, request_id: str) -> Outcome | None:
+        """Return what a request led to, if it was ever acknowledged."""
+        ...
+
+    def log(self, after: int, limit: int) -> tuple[Change, ...]:
+        """Return at most `limit` changes after sequence number `after`, oldest first, of all users."""
+        ...
+
+    def searchable(self, ids: Sequence[str]) -> dict[str, Point]:
+        """Return those of `ids` that are points now."""
+        ...
+
+    def cursor(self, projection: str) -> int:
+        """Return the sequence number up to which a fed projection holds everything (0: nothing)."""
+        ...
+
+    def set_cursor(self, projection: str, seq: int) -> None:
+        """Remember that `projection` holds everything up to `seq`."""
+        ...
+
+    def feeding(self, projection: str) -> AbstractContextManager[None]:
+        """Hold the right to feed `projection`; one process and thread at a time has it."""
+        ...
+
+    def embedder(self) -> EmbedderIdentity | None:
+        """Return who made the stored vectors, None while there are none and nobody was bound."""
+        ...
+
+    def bind_embedder(self, identity: EmbedderIdentity) -> EmbedderIdentity:
+        """Remember `identity` if none is remembered yet; return the one that is remembered then."""
+        ...
+
+    def reembed(self, identity: EmbedderIdentity, vectors: Iterable[tuple[Sequence[str], FloatArray]]) -> int:
+        """Replace every vector by batches of (ids, (n, dims) rows) and bind `identity`, in one transaction."""
+        ...
+
+    def problems(self) -> tuple[str, ...]:
+        """Return what is wrong inside (engine's own integrity check, half records), empty when sound."""
+        ...
+
+    def close(self) -> None:
+        """Close every connection; closing twice is no error."""
         ...

@@ -1,0 +1,70 @@
+"""What one transaction of the ledger is told, and what it answers."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+from hy_memory.values.point import FloatArray, TermVector
+from hy_memory.values.record import Json, MemoryRecord
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """A record with what makes it searchable; without `vector` and `terms` it is only kept (raw turns)."""
+
+    record: MemoryRecord
+    vector: FloatArray | None = None
+    terms: TermVector | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What a write with a `request_id` led to. `content_hash` is of everything the caller passed."""
+
+    user_id: str
+    request_id: str
+    content_hash: str
+    memory_ids: tuple[str, ...]
+    recorded_at: float
+    answer: Mapping[str, Json] = field(default_factory=dict[str, Json])
+
+
+class ChangeKind(StrEnum):
+    """What happened to a record."""
+
+    ADD = "add"
+    UPDATE = "update"
+    DELETE = "delete"
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """One row of the change log. `content` is the text it then had, where the ledger still holds it."""
+
+    seq: int
+    user_id: str
+    memory_id: str
+    kind: ChangeKind
+    version: int
+    at: float
+    content: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class EmbedderIdentity:
+    """Who made a ledger's vectors. Two embedders with equal identities make interchangeable vectors."""
+
+    name: str
+    dims: int
+    fingerprint: str
+
+
+@dataclass(frozen=True, slots=True)
+class ListQuery:
+    """A page of one user's records: those that `where` admits, newest first unless `ascending`."""
+
+    limit: int
+    offset: int
+    ascending: bool
