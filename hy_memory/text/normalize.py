@@ -8,8 +8,7 @@ import unicodedata
 # Invisible format characters: soft hyphen, joiners, bidi marks and overrides, variation
 # selectors, BOM.  They split words or hide inside them and carry nothing a reader sees.
 _INVISIBLE = re.compile(
-    "[\u00ad\u200c-\u200f\u202a-\u202e\u2060-\u2064\u2066-\u2069\ufe00-\ufe0f\ufeff"
-    "\U000e0100-\U000e01ef]"
+    "[\u00ad\u200c-\u200f\u202a-\u202e\u2060-\u2064\u2066-\u2069\ufe00-\ufe0f\ufeff\U000e0100-\U000e01ef]"
 )
 _SURROGATE = re.compile("[\ud800-\udfff]")
 

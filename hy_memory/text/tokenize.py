@@ -47,9 +47,7 @@ def _chunk_pattern(word: str) -> str:
 
 
 _ASCII_CHUNK = re.compile(_chunk_pattern("[A-Za-z0-9]+"))
-_CHUNK = re.compile(
-    _chunk_pattern(f"(?:[^\\W_{_RUN}]|[{_MARKS}])+") + f"|[{_RUN}]+|[{_SYMBOLS}]"
-)
+_CHUNK = re.compile(_chunk_pattern(f"(?:[^\\W_{_RUN}]|[{_MARKS}])+") + f"|[{_RUN}]+|[{_SYMBOLS}]")
 _IN_RUN = re.compile(f"[{_RUN}]")
 _FIRST_RUN_CHARACTER = "\u0e01"
 
@@ -104,7 +102,7 @@ def _parts(chunk: str) -> list[str]:
     found: list[str] = []
     for piece in _PIECES.findall(chunk):
         found.append(piece)
-        if piece.isascii() and not (piece.islower() or piece.isdigit()):
+        if piece.isascii() and not (piece.isdigit() or (piece.isalpha() and piece.islower())):
             inner = _INNER.findall(piece)
             if len(inner) > 1:
                 found.extend(inner)

@@ -1,0 +1,46 @@
+"""Monotone curves from an embedder's cosines to scores in [0, 1] that mean the same for all.
+
+A cosine of 0.8 is chance with one model and certainty with another.  An embedder may declare
+the curve fitted to it; without one the score is the cosine itself, clipped at 0.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+
+@dataclass(frozen=True, slots=True)
+class Calibration:
+    """A non-decreasing, piecewise linear curve through (`cosines`, `scores`), flat outside."""
+
+    name: str
+    cosines: tuple[float, ...]
+    scores: tuple[float, ...]
+
+    def __post_init__(self) -> None:
+        """Refuse a curve that is not one."""
+        if len(self.cosines) != len(self.scores) or len(self.cosines) < 2:
+            raise ValueError("a calibration needs two points or more, each with its score")
+        if any(b <= a for a, b in zip(self.cosines, self.cosines[1:], strict=False)):
+            raise ValueError("a calibration's cosines must rise")
+        if any(b < a for a, b in zip(self.scores, self.scores[1:], strict=False)):
+            raise ValueError("a calibration's scores must not fall")
+        if self.scores[0] < 0.0 or self.scores[-1] > 1.0:
+            raise ValueError("a calibration's scores must lie in [0, 1]")
+
+    def __call__(self, cosine: NDArray[np.floating]) -> NDArray[np.float64]:
+        """Return the scores, float64 in [0, 1], of cosines of any shape."""
+        return np.interp(np.asarray(cosine, dtype=np.float64), self.cosines, self.scores)
+
+    def score(self, cosine: float) -> float:
+        """Return the score of one cosine."""
+        return float(np.interp(cosine, self.cosines, self.scores))
+
+
+IDENTITY = Calibration("identity", (0.0, 1.0), (0.0, 1.0))
+HASHED = Calibration("hashed", (0.0, 0.2, 1.0), (0.0, 0.4, 1.0))
+E5 = Calibration("e5", (0.75, 0.84, 1.0), (0.0, 0.4, 1.0))
+MINILM = Calibration("minilm", (0.0, 0.25, 1.0), (0.0, 0.4, 1.0))
