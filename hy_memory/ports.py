@@ -265,7 +265,9 @@ class Ledger(PointSource, Protocol):
         """Return the texts a record used to have, newest first."""
         ...
 
-    def history(self, *, user_id: str | None = None, memory_id: str | None = None, limit: int) -> tuple[Change, ...]:
+    def history(
+        self, *, user_id: str | None = None, memory_id: str | None = None, limit: int
+    ) -> tuple[Change, ...]:
         """Return the last `limit` changes of a user or a memory, newest first."""
         ...
 

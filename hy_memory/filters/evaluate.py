@@ -59,6 +59,3 @@ def _ordered(op: Op, value: Scalar, bound: object) -> bool:
     if op is Op.LT:
         return value < bound
     return value <= bound
-
-
-

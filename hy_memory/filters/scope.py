@@ -22,7 +22,9 @@ class ScopedFilter:
 
     def __post_init__(self) -> None:
         if not self.user_ids or not all(user_id.strip() for user_id in self.user_ids):
-            raise InvalidArgumentError("user_ids", self.user_ids, "name at least one user, none of them blank")
+            raise InvalidArgumentError(
+                "user_ids", self.user_ids, "name at least one user, none of them blank"
+            )
 
     def admits(self, payload: Payload) -> bool:
         """Return whether `payload` belongs to one of the users and satisfies the tree."""

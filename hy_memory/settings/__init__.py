@@ -1,0 +1,1 @@
+"""Everything a client can be told, read once into one frozen object."""

@@ -1,0 +1,133 @@
+"""From arguments, environment and `.env` to one Settings object; the only reader of the environment."""
+
+from __future__ import annotations
+
+import difflib
+import os
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import cast
+
+from dotenv import dotenv_values
+from pydantic import BaseModel, ValidationError
+
+from hy_memory.errors import ConfigurationError
+from hy_memory.settings.legacy_env import is_known_elsewhere
+from hy_memory.settings.root import Settings
+
+_OURS = ("MEMORY_", "HY_MEMORY_", "HCM_")
+"""Prefixes whose unknown names are errors: a typing mistake must not pass for a setting."""
+_LATER = {
+    "llm": "LLM writing and query rewriting",
+    "coding": "working and coding memory",
+    "dynamics": "memory dynamics",
+    "topology": "the living topology",
+}
+_LATER_RECALL = "local_rerank_"
+
+
+def load_settings(
+    config: Mapping[str, object] | Settings | None = None,
+    *,
+    mode: str | None = None,
+    environ: Mapping[str, str] | None = None,
+    dotenv: Path | None = Path(".env"),
+) -> Settings:
+    """Return the settings: `config` over environment over `.env` over defaults.
+
+    Raises ConfigurationError for an unknown key or variable (with the nearest name) or a bad value.
+    """
+    if isinstance(config, Settings):
+        return config if mode is None else _validated({**config.model_dump(), "mode": mode})
+    given = os.environ if environ is None else environ
+    from_file = {key: value for key, value in _dotenv(dotenv).items() if key not in given}
+    merged = _from_environment({**from_file, **given})
+    for key, value in (config or {}).items():
+        section = merged.get(key)
+        if isinstance(value, Mapping) and isinstance(section, dict):
+            merged[key] = {**cast("dict[str, object]", section), **cast("Mapping[str, object]", value)}
+        else:
+            merged[key] = value
+    if mode is not None:
+        merged["mode"] = mode
+    return _validated(merged)
+
+
+def variables(
+    model: type[BaseModel] = Settings, prefix: tuple[str, ...] = ()
+) -> Iterator[tuple[str, tuple[str, ...]]]:
+    """Yield every environment variable with the path of the field it sets."""
+    for name, field in model.model_fields.items():
+        kind = field.annotation
+        if isinstance(kind, type) and issubclass(kind, BaseModel):
+            yield from variables(kind, (*prefix, name))
+        elif isinstance(field.json_schema_extra, dict):
+            yield str(field.json_schema_extra["env"]), (*prefix, name)
+
+
+def _dotenv(path: Path | None) -> dict[str, str]:
+    if path is None or not path.is_file():
+        return {}
+    return {key: value for key, value in dotenv_values(path).items() if value is not None}
+
+
+def _from_environment(given: Mapping[str, str]) -> dict[str, object]:
+    known = dict(variables())
+    merged: dict[str, object] = {}
+    for name, value in given.items():
+        if not name.startswith(_OURS):
+            continue
+        path = known.get(name)
+        if path is None:
+            if not is_known_elsewhere(name):
+                raise ConfigurationError(f"unknown variable {name}{_nearest(name, known)}")
+            continue
+        if value == "":  # an empty variable means "not set", as shells and compose files write it
+            continue
+        target = merged
+        for part in path[:-1]:
+            target = cast("dict[str, object]", target.setdefault(part, {}))
+        target[path[-1]] = value
+    return merged
+
+
+def _validated(values: Mapping[str, object]) -> Settings:
+    _refuse_later(values)
+    try:
+        return Settings.model_validate(dict(values))
+    except ValidationError as error:
+        raise ConfigurationError("; ".join(_explain(one) for one in error.errors())) from error
+
+
+def _refuse_later(values: Mapping[str, object]) -> None:
+    """A section users know, of a part that this version does not have, gets its own plain answer."""
+    for section, what in _LATER.items():
+        if values.get(section):
+            raise ConfigurationError(
+                f"config section {section!r}: {what} is not in this version; leave it out"
+            )
+    recall = values.get("recall")
+    if isinstance(recall, Mapping):
+        for key in cast("Mapping[str, object]", recall):
+            if key.startswith(_LATER_RECALL):
+                raise ConfigurationError(f"recall.{key}: local rerank is not in this version; leave it out")
+    if values.get("mode") in ("pro", "ultra"):
+        raise ConfigurationError(
+            f"mode {values['mode']!r} needs LLM writing, which is not in this version; use 'lite'"
+        )
+
+
+def _explain(error: Mapping[str, object]) -> str:
+    path = [str(part) for part in cast("tuple[object, ...]", error["loc"])]
+    name = ".".join(path)
+    if error["type"] == "extra_forbidden":
+        model: type[BaseModel] = Settings
+        for part in path[:-1]:
+            model = cast("type[BaseModel]", model.model_fields[part].annotation)
+        return f"unknown setting {name}{_nearest(path[-1], model.model_fields)}"
+    return f"{name}: {error['msg']}"
+
+
+def _nearest(name: str, known: Mapping[str, object]) -> str:
+    near = difflib.get_close_matches(name, list(known), n=1)
+    return f"; did you mean {near[0]}?" if near else f"; known are {', '.join(sorted(known))}"
