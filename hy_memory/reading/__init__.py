@@ -1,0 +1,1 @@
+"""Readers: tuples of stages that turn a request into an answer."""

@@ -1,0 +1,1 @@
+"""The stages that readers are made of, one idea each."""

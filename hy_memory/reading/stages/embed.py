@@ -1,0 +1,21 @@
+"""Embed: the query as a vector."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from hy_memory.pipeline import Guarded, guard
+from hy_memory.reading.state import ReadPorts, SearchState
+
+
+def embed(state: SearchState, ports: ReadPorts) -> SearchState:
+    """Set `vector`: the caller's own, or the embedded query; a failure leaves it to the other legs."""
+    request = state.request
+    if request.top_k == 0:
+        return state
+    if request.query_embedding is not None:
+        return replace(state, vector=request.query_embedding)
+    vector = guard("embedder", lambda: ports.embedder.embed_query(request.query))
+    if isinstance(vector, Guarded):
+        return replace(state, failures=(*state.failures, vector))
+    return replace(state, vector=vector)

@@ -1,0 +1,127 @@
+"""Recall: the best candidates of all legs together, proven to be the best.
+
+Each leg lists only its own top. Whether something further down could still win is decided by the
+threshold algorithm (Fagin, Lotem & Naor, "Optimal aggregation algorithms for middleware", 2001):
+nothing unseen can score more than the fusion of the legs' last scores. Candidates above that bound
+are proven; until there are enough of them the lists grow. So the order never depends on how deep a
+leg was read, on `limit`, or on the backend.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from hy_memory.errors import BackendError
+from hy_memory.pipeline import Guarded, guard
+from hy_memory.ports import Ranking, ScoreArray
+from hy_memory.ranking.fusion import fuse
+from hy_memory.reading.stages.legs import KEYWORD, VECTOR
+from hy_memory.reading.state import Candidates, Leg, ReadPorts, SearchState
+from hy_memory.values.request import Explain
+from hy_memory.values.result import Dropped
+
+_FIRST_DEPTH = 64  # a list this long decides nearly every search for 10 hits in one round
+_GROWTH = 4  # few rounds matter more than a short last one
+_DECIMALS = 5  # scores on the grid of `ports.TIE`, so that engines that round differently agree
+
+
+def recall(state: SearchState, ports: ReadPorts) -> SearchState:
+    """Fill `candidates` with at least the best `top_k` of the scope."""
+    return recall_at_least(state, state.request.top_k)
+
+
+def recall_at_least(state: SearchState, wanted: int) -> SearchState:
+    """Fill `candidates` with at least the best `wanted`, or with all there are.
+
+    A leg that fails is left out and noted; when none is left, the last failure is raised.
+    """
+    if wanted == 0:
+        return state
+    depth = max(_FIRST_DEPTH, 2 * wanted)
+    while True:
+        state, rankings = _search_legs(state, depth)
+        candidates, below = _merge(state, rankings)
+        if candidates.complete or len(candidates.ids) >= wanted:
+            return replace(state, candidates=candidates, dropped=below)
+        depth *= _GROWTH
+
+
+def _search_legs(state: SearchState, depth: int) -> tuple[SearchState, list[Ranking]]:
+    """Return every leg's list; legs that fail are gone from the returned state."""
+    working: list[Leg] = []
+    rankings: list[Ranking] = []
+    failures = list(state.failures)
+    for leg in state.legs:
+        ranking = guard(leg.name, lambda leg=leg: leg.search(depth))
+        if isinstance(ranking, Guarded):
+            failures.append(ranking)
+        else:
+            working.append(leg)
+            rankings.append(ranking)
+    if not working:
+        raise failures[-1].error if failures else BackendError("this reader has no leg to search with")
+    if len(working) < len(state.legs):
+        state = replace(state, legs=tuple(working), failures=tuple(failures))
+    return state, rankings
+
+
+def _merge(state: SearchState, rankings: Sequence[Ranking]) -> tuple[Candidates, tuple[Dropped, ...]]:
+    """Return the proven candidates above `min_score`, and what was seen below it (for `explain`)."""
+    ids = list(dict.fromkeys(one for ranking in rankings for one in ranking.ids))
+    by_leg = [_column(leg, ranking, ids) for leg, ranking in zip(state.legs, rankings, strict=True)]
+    names = [leg.name for leg in state.legs]
+    scores = np.round(_fused(names, by_leg), _DECIMALS)
+    bound = float(
+        np.round(
+            _fused(names, [_bound(*pair) for pair in zip(state.legs, rankings, strict=True)]), _DECIMALS
+        )[0]
+    )
+    everything = any(leg.name == VECTOR and r.exhausted for leg, r in zip(state.legs, rankings, strict=True))
+    least = state.request.min_score
+    complete = everything or bound < least or all(ranking.exhausted for ranking in rankings)
+    # NaN: a leg no longer admits it (deleted meanwhile); such comparisons are false and drop it
+    keep = (scores >= least) & ((scores > bound) | complete)
+    order = sorted(np.flatnonzero(keep).tolist(), key=lambda at: (-scores[at], ids[at]))
+    below: tuple[Dropped, ...] = ()
+    if state.request.explain is Explain.DROPPED:
+        cut = np.flatnonzero(scores < least).tolist()
+        below = tuple(Dropped(ids[at], float(scores[at]), f"below min_score {least}") for at in cut)
+    return (
+        Candidates(
+            ids=tuple(ids[at] for at in order),
+            scores=scores[order],
+            by_leg=tuple(column[order] for column in by_leg),
+            rankings=tuple(rankings),
+            complete=complete,
+        ),
+        below,
+    )
+
+
+def _column(leg: Leg, ranking: Ranking, ids: Sequence[str]) -> ScoreArray:
+    """Return the leg's calibrated score of every id: from its list, or asked for."""
+    if len(ranking.ids) == len(ids) and ranking.ids == tuple(ids):  # the only leg, or the first of equals
+        return leg.calibrate(ranking.scores)
+    listed = dict(zip(ranking.ids, ranking.scores.tolist(), strict=True))
+    unlisted = [one for one in ids if one not in listed]
+    if unlisted:
+        listed.update(zip(unlisted, leg.score(unlisted).tolist(), strict=True))
+    return leg.calibrate(np.array([listed[one] for one in ids], dtype=np.float64))
+
+
+def _bound(leg: Leg, ranking: Ranking) -> ScoreArray:
+    """Return, as (1,), the most that an unseen item can have in this leg."""
+    last = 0.0 if ranking.exhausted or not len(ranking.scores) else float(ranking.scores[-1])
+    return leg.calibrate(np.array([last]))
+
+
+def _fused(names: Sequence[str], by_leg: Sequence[ScoreArray]) -> ScoreArray:
+    """Return one score from the legs there are; a missing leg says nothing (0)."""
+    columns = dict(zip(names, by_leg, strict=True))
+    vector, keyword = columns.get(VECTOR), columns.get(KEYWORD)
+    if keyword is None:
+        return np.zeros(1) if vector is None else vector
+    return fuse(np.zeros_like(keyword) if vector is None else vector, keyword)

@@ -1,0 +1,64 @@
+"""What a reader answers, before it becomes the contract's dictionaries."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from hy_memory.values.record import MemoryRecord
+
+
+@dataclass(frozen=True, slots=True)
+class LegEvidence:
+    """What one leg said about a hit: its rank from 1 (None: beyond what it listed) and its own score."""
+
+    leg: str
+    rank: int | None
+    score: float
+
+
+@dataclass(frozen=True, slots=True)
+class Hit:
+    """A record found, its score in [0, 1], the leg that found it, and why."""
+
+    record: MemoryRecord
+    score: float
+    retrieval_source: str
+    evidence: tuple[LegEvidence, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Dropped:
+    """Something recalled and then cut, with the reason."""
+
+    memory_id: str
+    score: float
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class StageTrace:
+    """What one stage took (milliseconds) and how many candidates went in and out."""
+
+    stage: str
+    milliseconds: float
+    candidates_in: int
+    candidates_out: int
+
+
+@dataclass(frozen=True, slots=True)
+class Degradation:
+    """A part that failed while the rest answered. `error` names kind and cause, never memory text."""
+
+    part: str
+    error: str
+    retryable: bool
+
+
+@dataclass(frozen=True, slots=True)
+class SearchResult:
+    """A reader's whole answer."""
+
+    hits: tuple[Hit, ...] = ()
+    degraded: tuple[Degradation, ...] = ()
+    trace: tuple[StageTrace, ...] = ()
+    dropped: tuple[Dropped, ...] = field(default=())

@@ -1,0 +1,102 @@
+"""From drafts to records, and from a record to what is indexed of it (contract §7)."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+from hy_memory.values.record import Json, Layer, MemoryRecord
+from hy_memory.writing.messages import Draft
+
+_ROLES = frozenset({"user", "assistant", "system", "developer", "tool", "function"})
+_CONTEXT_KEYS = ("caption", "place", "location", "title")
+"""Metadata whose text is about the memory: it is searched by keyword, beside the text itself."""
+
+
+@dataclass(frozen=True, slots=True)
+class Origin:
+    """What all memories of one write share."""
+
+    user_id: str
+    agent_id: str = "default_agent"
+    session_id: str = "default_session"
+    source: str = "default"
+    layer: Layer = Layer.L2_FACT
+    tags: tuple[str, ...] = ()
+    memory_at: float | None = None
+    expires_at: float | None = None
+    evidence_ids: tuple[str, ...] = ()
+
+
+def record_of(draft: Draft, origin: Origin, memory_id: str, now: float, evidence: tuple[str, ...]) -> MemoryRecord:
+    """Return the record of one draft; `evidence` are the raw turns it comes from."""
+    memory_at = origin.memory_at if draft.said_at is None else draft.said_at
+    return MemoryRecord(
+        id=memory_id,
+        user_id=origin.user_id,
+        content=draft.content,
+        agent_id=origin.agent_id,
+        session_id=origin.session_id,
+        source=origin.source,
+        layer=origin.layer,
+        owner=draft.speaker or draft.role,
+        tags=origin.tags,
+        attributes=dict(draft.metadata),
+        context=keyword_context(draft.speaker, memory_at, draft.metadata),
+        memory_at=memory_at,
+        created_at=now,
+        updated_at=now,
+        expires_at=origin.expires_at,
+        evidence_ids=(*origin.evidence_ids, *evidence),
+    )
+
+
+def raw_exchange(drafts: Sequence[Draft], memory_ids: Sequence[str]) -> str:
+    """Return the exchange as JSON: role, name, content and the memory made of each message.
+
+    The memory's id is kept beside its words so that deleting a memory can take them out here too.
+    """
+    turns = [
+        {"role": draft.role, "name": draft.speaker, "content": draft.content, "memory_id": memory_id}
+        for draft, memory_id in zip(drafts, memory_ids, strict=True)
+    ]
+    return json.dumps(turns, ensure_ascii=False)
+
+
+def without_memory(exchange: str, memory_ids: frozenset[str]) -> str:
+    """Return a raw exchange without the turns of `memory_ids`; "" when none is left."""
+    turns: list[dict[str, str]] = json.loads(exchange)
+    left = [turn for turn in turns if turn["memory_id"] not in memory_ids]
+    return json.dumps(left, ensure_ascii=False) if left else ""
+
+
+def indexed_text(record: MemoryRecord) -> str:
+    """Return what is embedded: the content, after `name: ` where a person's name is known (not a role)."""
+    speaker = speaker_of(record)
+    return f"{speaker}: {record.content}" if speaker else record.content
+
+
+def speaker_of(record: MemoryRecord) -> str:
+    """Return the speaker's name, "" where the owner is only a role."""
+    return "" if record.owner.lower() in _ROLES else record.owner
+
+
+def keyword_context(speaker: str, memory_at: float | None, metadata: dict[str, Json] | object) -> str:
+    """Return the words searched by keyword only: who, the day, and what a picture or place is called."""
+    fields = metadata if isinstance(metadata, dict) else {}
+    words = [speaker, _day(memory_at)]
+    words.extend(value for key in _CONTEXT_KEYS if isinstance(value := fields.get(key), str))
+    return " ".join(word for word in words if word)
+
+
+def _day(moment: float | None) -> str:
+    """Return a day as people write it in a question, such as "7 May 2023"; "" beyond the calendar."""
+    if moment is None:
+        return ""
+    try:
+        day = datetime.fromtimestamp(moment, UTC)
+    except (OverflowError, OSError, ValueError):
+        return ""
+    return f"{day.day} {day:%B} {day.year}"
