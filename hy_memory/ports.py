@@ -237,8 +237,12 @@ class Ledger(PointSource, Protocol):
         """
         ...
 
-    def delete(self, ids: Sequence[str]) -> int:
-        """Remove records with versions, vectors and terms (text gone); returns how many there were."""
+    def delete(self, ids: Sequence[str], rewritten: Sequence[Entry] = ()) -> int:
+        """Remove records with versions, vectors and terms (text gone); returns how many there were.
+
+        `rewritten` are records that quote a removed one: in the same transaction they get their new
+        text, and no version keeps the old.
+        """
         ...
 
     def delete_all(self, where: ScopedFilter) -> int:
@@ -271,8 +275,8 @@ class Ledger(PointSource, Protocol):
         """Return the last `limit` changes of a user or a memory, newest first."""
         ...
 
-    def outcome(self, user_id: str, request_id: str) -> Outcome | None:
-        """Return what a request led to, if it was ever acknowledged."""
+    def outcome(self, request_id: str, user_id: str | None = None) -> Outcome | None:
+        """Return what a request (of that user, or of whoever sent it) led to, if it was ever acknowledged."""
         ...
 
     def log(self, after: int, limit: int) -> tuple[Change, ...]:

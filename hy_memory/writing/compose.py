@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
@@ -13,6 +13,8 @@ from hy_memory.writing.messages import Draft
 _ROLES = frozenset({"user", "assistant", "system", "developer", "tool", "function"})
 _CONTEXT_KEYS = ("caption", "place", "location", "title")
 """Metadata whose text is about the memory: it is searched by keyword, beside the text itself."""
+
+_MONTHS = tuple("January February March April May June July August September October November December".split())
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,11 +85,10 @@ def speaker_of(record: MemoryRecord) -> str:
     return "" if record.owner.lower() in _ROLES else record.owner
 
 
-def keyword_context(speaker: str, memory_at: float | None, metadata: dict[str, Json] | object) -> str:
+def keyword_context(speaker: str, memory_at: float | None, metadata: Mapping[str, Json]) -> str:
     """Return the words searched by keyword only: who, the day, and what a picture or place is called."""
-    fields = metadata if isinstance(metadata, dict) else {}
     words = [speaker, _day(memory_at)]
-    words.extend(value for key in _CONTEXT_KEYS if isinstance(value := fields.get(key), str))
+    words.extend(value for key in _CONTEXT_KEYS if isinstance(value := metadata.get(key), str))
     return " ".join(word for word in words if word)
 
 
@@ -99,4 +100,4 @@ def _day(moment: float | None) -> str:
         day = datetime.fromtimestamp(moment, UTC)
     except (OverflowError, OSError, ValueError):
         return ""
-    return f"{day.day} {day:%B} {day.year}"
+    return f"{day.day} {_MONTHS[day.month - 1]} {day.year}"

@@ -1,0 +1,268 @@
+"""The writing verbs: embed, then one transaction of the ledger, then the projections.
+
+Nothing is stored before everything that can fail without the ledger has succeeded; once the ledger
+has it, it is safe, and a projection that is down catches up later.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from hy_memory.clock import Clock
+from hy_memory.errors import ConflictError, EmbedderMismatchError, InvalidArgumentError, MemoryNotFoundError
+from hy_memory.filters.scope import scoped
+from hy_memory.filters.tree import EVERYTHING, Compare, Op
+from hy_memory.pipeline import Guarded, guard
+from hy_memory.ports import Embedder, Ledger
+from hy_memory.projection import Feeder
+from hy_memory.ranking.bm25 import document_terms
+from hy_memory.values.point import FloatArray
+from hy_memory.values.record import Json, Layer, MemoryRecord
+from hy_memory.values.write import EmbedderIdentity, Entry, ListQuery, Outcome
+from hy_memory.writing.compose import (
+    indexed_text,
+    keyword_context,
+    raw_exchange,
+    record_of,
+    speaker_of,
+    without_memory,
+)
+from hy_memory.writing.request import AddRequest
+
+_log = logging.getLogger(__name__)
+_ATTEMPTS = 20  # updates of one memory that may overtake this one before it gives up
+_COPIED_AT_ONCE = 500  # records of a clone in one transaction
+
+
+@dataclass(frozen=True, slots=True)
+class WritePorts:
+    """What the writing verbs may reach; `feeder` is None where no projection must be fed."""
+
+    ledger: Ledger
+    embedder: Embedder
+    clock: Clock
+    feeder: Feeder | None
+
+
+@dataclass(frozen=True, slots=True)
+class Written:
+    """What a write led to. `searchable` is False while a projection is down: it catches up later."""
+
+    memory_ids: tuple[str, ...]
+    request_id: str
+    searchable: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Changed:
+    """What an update may set; None leaves a field as it is."""
+
+    content: str | None = None
+    tags: tuple[str, ...] | None = None
+    attributes: dict[str, Json] | None = None
+    memory_at: float | None = None
+    expires_at: float | None = None
+
+
+def identity_of(embedder: Embedder) -> EmbedderIdentity:
+    """Return what the ledger remembers of an embedder."""
+    return EmbedderIdentity(embedder.name, embedder.dims, embedder.fingerprint)
+
+
+def add(request: AddRequest, ports: WritePorts, vectors: FloatArray | None = None) -> Written:
+    """Store the drafts, searchable on return; `vectors` (n, dims) saves embedding them.
+
+    Raises ConflictError where the request id was used with other content, and EmbeddingError or
+    LedgerError with nothing stored.
+    """
+    user_id = request.origin.user_id
+    if request.request_id:
+        earlier = ports.ledger.outcome(request.request_id, user_id)
+        if earlier is not None:
+            return _as_before(earlier, request, ports)
+    entries = _entries(request, ports, vectors)
+    memory_ids = tuple(entry.record.id for entry in entries if entry.vector is not None)
+    now = entries[0].record.created_at
+    request_id = request.request_id or ports.clock.make_id(now)
+    outcome = Outcome(user_id, request_id, request.content_hash, memory_ids, now)
+    _bind(ports)
+    earlier = ports.ledger.insert(entries, outcome)
+    if earlier is not None:
+        return _as_before(earlier, request, ports)
+    return Written(memory_ids, request_id, project(ports))
+
+
+def update(memory_id: str, changed: Changed, ports: WritePorts, user_id: str | None = None) -> MemoryRecord:
+    """Store a new version of a memory and return it; on an error the old one stands untouched."""
+    entry: Entry | None = None
+    for _ in range(_ATTEMPTS):
+        record = existing(memory_id, ports.ledger, user_id)
+        if record.layer is Layer.L1_RAW:
+            raise InvalidArgumentError("memory_id", memory_id, "this is a raw turn, which is kept as it was said")
+        fresh = _changed(record, changed, ports.clock.now())
+        if entry is None or indexed_text(entry.record) != indexed_text(fresh):
+            entry = Entry(fresh, ports.embedder.embed_documents([indexed_text(fresh)])[0])
+        entry = replace(entry, record=fresh, terms=document_terms(fresh.content, fresh.context))
+        try:
+            ports.ledger.replace(entry, expected_version=record.version)
+        except ConflictError:
+            continue  # somebody else's update came first; this one goes on top of it
+        project(ports)
+        return fresh
+    raise ConflictError(f"memory {memory_id!r} is being updated too often at once; try again")
+
+
+def delete(memory_ids: Sequence[str], ports: WritePorts, user_id: str | None = None) -> int:
+    """Remove memories everywhere, out of the raw exchange that quotes them too; returns how many there were."""
+    found = [
+        record
+        for record in ports.ledger.records(memory_ids).values()
+        if user_id is None or record.user_id == user_id
+    ]
+    if not found:
+        return 0
+    gone = frozenset(record.id for record in found)
+    quoted = sorted({one for record in found for one in record.evidence_ids} - gone)
+    emptied: list[str] = []
+    rewritten: list[Entry] = []
+    for raw in ports.ledger.records(quoted).values():
+        if raw.layer is Layer.L1_RAW:
+            left = without_memory(raw.content, gone)
+            if left:
+                rewritten.append(Entry(replace(raw, content=left, updated_at=ports.clock.now())))
+            else:
+                emptied.append(raw.id)
+    ports.ledger.delete([*sorted(gone), *emptied], rewritten)
+    project(ports)
+    return len(gone)
+
+
+def clone_user(source_user: str, target_user: str, ports: WritePorts) -> int:
+    """Copy every record of one user to another, links among them included; returns how many were copied."""
+    where = scoped((source_user,), EVERYTHING)
+    total = ports.ledger.page(where, ListQuery(1, 0, ascending=True)).total
+    records: list[MemoryRecord] = []
+    while len(records) < total:
+        page = ports.ledger.page(where, ListQuery(_COPIED_AT_ONCE, len(records), ascending=True)).records
+        if not page:
+            break
+        records.extend(page)
+    renamed = {record.id: ports.clock.new_id() for record in records}
+    for start in range(0, len(records), _COPIED_AT_ONCE):
+        batch = records[start : start + _COPIED_AT_ONCE]
+        points = ports.ledger.searchable([record.id for record in batch])
+        entries: list[Entry] = []
+        for record in batch:
+            point = points.get(record.id)
+            copy = _copied(record, target_user, renamed)
+            entries.append(Entry(copy, point.vector, point.terms) if point else Entry(copy))
+        ports.ledger.insert(entries)
+    project(ports)
+    return len(records)
+
+
+def project(ports: WritePorts) -> bool:
+    """Bring the fed projection up to date; False, and a warning, where it is down: the ledger is safe."""
+    if ports.feeder is None:
+        return True
+    fed = guard("projection", ports.feeder.catch_up)
+    if isinstance(fed, Guarded):
+        _log.warning("the write is stored, but not yet searchable: %s", fed.degradation.error)
+        return False
+    return True
+
+
+def existing(memory_id: str, ledger: Ledger, user_id: str | None) -> MemoryRecord:
+    """Return a record; raises MemoryNotFoundError where there is none, or it is another user's."""
+    record = ledger.records([memory_id]).get(memory_id)
+    if record is None or (user_id is not None and record.user_id != user_id):
+        raise MemoryNotFoundError(memory_id)
+    return record
+
+
+def live(layer: Layer) -> Compare:
+    """Return the filter for one layer."""
+    return Compare("layer", Op.EQ, layer.value)
+
+
+def _entries(request: AddRequest, ports: WritePorts, vectors: FloatArray | None) -> list[Entry]:
+    """Return the entries of a request: the raw exchange first, then its memories."""
+    now = ports.clock.now()
+    ids = [ports.clock.make_id(now) for _ in request.drafts]
+    raw: list[Entry] = []
+    evidence: tuple[str, ...] = ()
+    if request.keeps_raw:
+        evidence = (ports.clock.make_id(now),)
+        origin = replace(request.origin, layer=Layer.L1_RAW, tags=(), evidence_ids=(), expires_at=None)
+        exchange = replace(request.drafts[0], content=raw_exchange(request.drafts, ids), metadata={})
+        raw.append(Entry(replace(record_of(exchange, origin, evidence[0], now, ()), context="")))
+    records = [record_of(d, request.origin, one, now, evidence) for d, one in zip(request.drafts, ids, strict=True)]
+    if vectors is None:
+        vectors = ports.embedder.embed_documents([indexed_text(record) for record in records])
+    rows = np.asarray(vectors, dtype=np.float32)
+    searchable = [
+        Entry(record, rows[at], document_terms(record.content, record.context)) for at, record in enumerate(records)
+    ]
+    return [*raw, *searchable]
+
+
+def _as_before(earlier: Outcome, request: AddRequest, ports: WritePorts) -> Written:
+    if earlier.content_hash != request.content_hash:
+        raise ConflictError(
+            f"request_id {request.request_id!r} was already used for other content; choose a new id for new content"
+        )
+    return Written(earlier.memory_ids, earlier.request_id, project(ports))
+
+
+def _bind(ports: WritePorts) -> None:
+    """Make sure that the ledger's vectors are this embedder's, also when another process was first."""
+    ours = identity_of(ports.embedder)
+    theirs = ports.ledger.bind_embedder(ours)
+    if theirs != ours:
+        raise EmbedderMismatchError(mismatch(theirs, ours))
+
+
+def mismatch(theirs: EmbedderIdentity, ours: EmbedderIdentity) -> str:
+    """Return what to tell somebody who opens a store with another embedder."""
+    return (
+        f"this store's vectors were made by {theirs.name} ({theirs.dims} dimensions"
+        f"{', ' + theirs.fingerprint if theirs.fingerprint else ''}), but {ours.name} ({ours.dims} dimensions"
+        f"{', ' + ours.fingerprint if ours.fingerprint else ''}) is configured; set MEMORY_EMBEDDER_PROVIDER="
+        f"{theirs.name}, or run `hy-memory reembed` to make all vectors anew"
+    )
+
+
+def _changed(record: MemoryRecord, changed: Changed, now: float) -> MemoryRecord:
+    memory_at = record.memory_at if changed.memory_at is None else changed.memory_at
+    attributes = record.attributes if changed.attributes is None else changed.attributes
+    return replace(
+        record,
+        content=record.content if changed.content is None else changed.content,
+        tags=record.tags if changed.tags is None else changed.tags,
+        attributes=attributes,
+        memory_at=memory_at,
+        expires_at=record.expires_at if changed.expires_at is None else changed.expires_at,
+        context=keyword_context(speaker_of(record), memory_at, attributes),
+        updated_at=now,
+        version=record.version + 1,
+    )
+
+
+def _copied(record: MemoryRecord, user_id: str, renamed: dict[str, str]) -> MemoryRecord:
+    content = record.content
+    if record.layer is Layer.L1_RAW:
+        for old, new in renamed.items():
+            content = content.replace(old, new) if old in content else content
+    return replace(
+        record,
+        id=renamed[record.id],
+        user_id=user_id,
+        content=content,
+        supersedes=renamed.get(record.supersedes or ""),
+        superseded_by=renamed.get(record.superseded_by or ""),
+        evidence_ids=tuple(renamed[one] for one in record.evidence_ids if one in renamed),
+    )
