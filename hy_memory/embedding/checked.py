@@ -106,6 +106,11 @@ class CheckedEmbedder:
             close()
 
 
+def checked(embedder: RawEmbedder) -> CheckedEmbedder:
+    """Return `embedder` behind the wall; one that stands behind it already is returned as it is."""
+    return embedder if isinstance(embedder, CheckedEmbedder) else CheckedEmbedder(embedder)
+
+
 @contextmanager
 def translated(name: str) -> Generator[None]:
     """Turn whatever the provider `name` raises into EmbeddingError; this package's own errors pass."""

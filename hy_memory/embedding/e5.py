@@ -18,7 +18,6 @@ from hy_memory.embedding.fingerprint import fingerprint
 from hy_memory.embedding.lazy import Lazy
 from hy_memory.embedding.options import EmbedderOptions, require_dims
 from hy_memory.errors import ConfigurationError, MissingExtraError
-from hy_memory.ports import Embedder
 from hy_memory.ranking.calibration import E5, Calibration
 
 try:
@@ -89,7 +88,7 @@ def _safe(text: str, longest: int) -> str:
     return unicodedata.normalize("NFKC", text[:longest])[:longest]
 
 
-def open_embedder(options: EmbedderOptions) -> Embedder:
+def open_embedder(options: EmbedderOptions) -> CheckedEmbedder:
     """Return the embedder (entry point `e5`); its model is loaded by the first text.
 
     Raises ConfigurationError where another width than 384 is asked for or the model file is missing.
