@@ -246,7 +246,7 @@ class Ledger(PointSource, Protocol):
         ...
 
     def delete_all(self, where: ScopedFilter) -> int:
-        """Remove everything of the scope, every layer, outcomes too when `where` is whole users; returns how many."""
+        """Remove everything of the scope, every layer, outcomes too when it is whole users; returns how many."""
         ...
 
     def records(self, ids: Sequence[str]) -> dict[str, MemoryRecord]:
@@ -276,7 +276,7 @@ class Ledger(PointSource, Protocol):
         ...
 
     def outcome(self, request_id: str, user_id: str | None = None) -> Outcome | None:
-        """Return what a request (of that user, or of whoever sent it) led to, if it was ever acknowledged."""
+        """Return what a request (of that user, or of whoever sent it) led to, if it was acknowledged."""
         ...
 
     def log(self, after: int, limit: int) -> tuple[Change, ...]:

@@ -18,4 +18,5 @@ def read(stages: Sequence[Stage], request: SearchRequest, ports: ReadPorts) -> S
     else:
         state, trace = run_traced(stages, state, ports)
     degraded = tuple(failure.degradation for failure in state.failures)
-    return SearchResult(state.hits or (), degraded, trace, state.dropped)
+    errors = tuple(failure.error for failure in state.failures)
+    return SearchResult(state.hits or (), degraded, errors, trace, state.dropped)

@@ -5,12 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, SecretStr
+from pydantic import BaseModel, ConfigDict, Field, JsonValue, SecretStr
 
 Name = Annotated[str, Field(min_length=1)]
 
 
-def env(name: str) -> dict[str, str]:
+def env(name: str) -> dict[str, JsonValue]:
     """Return the mark that ties a field to its environment variable; the table in the docs reads it."""
     return {"env": name}
 
@@ -25,39 +25,41 @@ class VectorStore(Section):
     """Which backend recalls candidates, and where it lives."""
 
     provider: Name = Field(
-        "faiss",
+        default="faiss",
         description="faiss, qdrant, chroma, memory, or a plug-in's name",
         json_schema_extra=env("MEMORY_VECTOR_STORE"),
     )
     persist_directory: Path | None = Field(
-        None,
+        default=None,
         description="folder of an embedded backend (default: in the data folder)",
         json_schema_extra=env("MEMORY_VECTOR_STORE_PATH"),
     )
     url: str | None = Field(
-        None,
+        default=None,
         description="address of a Qdrant or Chroma server",
         json_schema_extra=env("MEMORY_VECTOR_STORE_URL"),
     )
     api_key: SecretStr | None = Field(
-        None, description="key for that server", json_schema_extra=env("MEMORY_VECTOR_API_KEY")
+        default=None, description="key for that server", json_schema_extra=env("MEMORY_VECTOR_API_KEY")
     )
     collection_name: Name = Field(
-        "hy_memory", description="collection on that server", json_schema_extra=env("MEMORY_COLLECTION_NAME")
+        default="hy_memory",
+        description="collection on that server",
+        json_schema_extra=env("MEMORY_COLLECTION_NAME"),
     )
     keyword_index: Literal["backend", "local"] = Field(
-        "backend",
+        default="backend",
         description="`local` gives any backend, Chroma too, the in-process BM25 index",
         json_schema_extra=env("MEMORY_KEYWORD_INDEX"),
     )
     timeout: float = Field(
-        10.0,
+        default=10.0,
         gt=0,
         description="seconds for one call to a server",
         json_schema_extra=env("MEMORY_VECTOR_STORE_TIMEOUT"),
     )
     memory_budget_mb: int = Field(
-        2048,
+        default=2048,
         ge=16,
         description="most memory for the working sets of active users, in MiB",
         json_schema_extra=env("MEMORY_WORKING_SET_MB"),
@@ -68,12 +70,12 @@ class LedgerSection(Section):
     """Where the truth is kept."""
 
     url: SecretStr | None = Field(
-        None,
+        default=None,
         description="postgresql://… for many machines (default: SQLite in the data folder)",
         json_schema_extra=env("MEMORY_LEDGER_URL"),
     )
     synchronous: Literal["FULL", "NORMAL"] = Field(
-        "FULL",
+        default="FULL",
         description="SQLite: FULL survives power loss, NORMAL only the process's death",
         json_schema_extra=env("MEMORY_LEDGER_SYNCHRONOUS"),
     )
@@ -83,42 +85,46 @@ class EmbedderSection(Section):
     """What turns text into vectors."""
 
     provider: Name = Field(
-        "auto",
+        default="auto",
         description="auto, e5, minilm, hashed, onnx, huggingface, openai, or a plug-in's name",
         json_schema_extra=env("MEMORY_EMBEDDER_PROVIDER"),
     )
     model: str | None = Field(
-        None, description="model name or local folder", json_schema_extra=env("MEMORY_EMBEDDER_MODEL")
+        default=None, description="model name or local folder", json_schema_extra=env("MEMORY_EMBEDDER_MODEL")
     )
     base_url: str | None = Field(
-        None, description="an OpenAI-compatible endpoint", json_schema_extra=env("MEMORY_EMBEDDER_BASE_URL")
+        default=None,
+        description="an OpenAI-compatible endpoint",
+        json_schema_extra=env("MEMORY_EMBEDDER_BASE_URL"),
     )
     api_key: SecretStr | None = Field(
-        None, description="key for that endpoint", json_schema_extra=env("MEMORY_EMBEDDER_API_KEY")
+        default=None, description="key for that endpoint", json_schema_extra=env("MEMORY_EMBEDDER_API_KEY")
     )
     embedding_dims: int | None = Field(
-        None,
+        default=None,
         ge=1,
         description="length of a vector, where it can be chosen",
         json_schema_extra=env("MEMORY_EMBEDDING_DIMS"),
     )
     batch_size: int = Field(
-        64,
+        default=64,
         ge=1,
         description="texts in one call of the model",
         json_schema_extra=env("MEMORY_EMBED_BATCH_SIZE"),
     )
     timeout: float = Field(
-        30.0,
+        default=30.0,
         gt=0,
         description="seconds for one call to an endpoint, retries included",
         json_schema_extra=env("MEMORY_EMBEDDER_TIMEOUT"),
     )
     device: str = Field(
-        "auto", description="auto, cpu, cuda … (huggingface)", json_schema_extra=env("MEMORY_EMBEDDER_DEVICE")
+        default="auto",
+        description="auto, cpu, cuda … (huggingface)",
+        json_schema_extra=env("MEMORY_EMBEDDER_DEVICE"),
     )
     cache_size: int = Field(
-        4096,
+        default=4096,
         ge=0,
         description="vectors kept in memory by text; 0 keeps none",
         json_schema_extra=env("MEMORY_EMBEDDER_CACHE_SIZE"),
@@ -129,7 +135,7 @@ class RecallSection(Section):
     """How a search behaves."""
 
     raise_on_failure: bool = Field(
-        False,
+        default=False,
         description="raise instead of answering with `degraded`",
         json_schema_extra=env("MEMORY_SEARCH_RAISE"),
     )
@@ -139,22 +145,22 @@ class Settings(Section):
     """Everything; argument > environment > .env > default. Read once, then only passed on."""
 
     data_dir: Path = Field(
-        Path("~/.hy_memory"),
+        default=Path("~/.hy_memory"),
         description="folder of the ledger and of embedded backends",
         json_schema_extra=env("MEMORY_DATA_DIR"),
     )
     mode: Literal["lite"] = Field(
-        "lite",
+        default="lite",
         description="how messages are written: `lite` keeps each one as it is",
         json_schema_extra=env("MEMORY_MODE"),
     )
     reader: str = Field(
-        "legacy",
+        default="legacy",
         description="legacy (vector), hybrid (vector + BM25), or a plug-in's name",
         json_schema_extra=env("HY_MEMORY_READER"),
     )
     threads: int = Field(
-        8,
+        default=8,
         ge=1,
         le=256,
         description="threads behind the async verbs",

@@ -28,6 +28,11 @@ def identifier(name: str, value: object) -> str:
     return value
 
 
+def optional_identifier(name: str, value: object) -> str | None:
+    """Return an id, or None where none is given."""
+    return None if value is None else identifier(name, value)
+
+
 def identifiers(name: str, value: object) -> tuple[str, ...]:
     """Return the ids of a non-empty list; a bare string is an error that says so."""
     given = _sequence(name, value)
@@ -73,13 +78,19 @@ def storable(value: str) -> str:
     return value.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
 
 
-def count(name: str, value: object, *, least: int = 0) -> int:
-    """Return a whole number of at least `least`."""
+def whole(name: str, value: object) -> int:
+    """Return a whole number; the schema and intention limits may be negative (no cap)."""
     if isinstance(value, bool) or not isinstance(value, int):
         raise InvalidArgumentError(name, value, "give a whole number")
-    if value < least:
-        raise InvalidArgumentError(name, value, f"give {least} or more")
     return value
+
+
+def count(name: str, value: object) -> int:
+    """Return a whole number of at least 0."""
+    number = whole(name, value)
+    if number < 0:
+        raise InvalidArgumentError(name, value, "give 0 or more")
+    return number
 
 
 def score(name: str, value: object) -> float:
@@ -87,6 +98,13 @@ def score(name: str, value: object) -> float:
     if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
         raise InvalidArgumentError(name, value, "give a number between 0 and 1")
     return float(value)
+
+
+def string(name: str, value: object) -> str:
+    """Return a text, blank or not."""
+    if not isinstance(value, str):
+        raise InvalidArgumentError(name, value, "give a text")
+    return value
 
 
 def flag(name: str, value: object) -> bool:

@@ -30,5 +30,6 @@ class SearchRequest:
     where: ScopedFilter
     top_k: int
     min_score: float
+    created_after: float | None = None
     query_embedding: FloatArray | None = None
     explain: Explain = Explain.NO

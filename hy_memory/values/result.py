@@ -56,9 +56,10 @@ class Degradation:
 
 @dataclass(frozen=True, slots=True)
 class SearchResult:
-    """A reader's whole answer."""
+    """A reader's whole answer; `errors` are those behind `degraded`, in the same order."""
 
     hits: tuple[Hit, ...] = ()
     degraded: tuple[Degradation, ...] = ()
+    errors: tuple[Exception, ...] = ()
     trace: tuple[StageTrace, ...] = ()
     dropped: tuple[Dropped, ...] = field(default=())

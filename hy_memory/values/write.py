@@ -68,3 +68,12 @@ class ListQuery:
     limit: int
     offset: int
     ascending: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Written:
+    """What a write led to. `searchable` is False while a projection is down: it catches up later."""
+
+    memory_ids: tuple[str, ...]
+    request_id: str
+    searchable: bool

@@ -14,7 +14,20 @@ _ROLES = frozenset({"user", "assistant", "system", "developer", "tool", "functio
 _CONTEXT_KEYS = ("caption", "place", "location", "title")
 """Metadata whose text is about the memory: it is searched by keyword, beside the text itself."""
 
-_MONTHS = tuple("January February March April May June July August September October November December".split())
+_MONTHS = (
+    "January",
+    "February",
+    "March",
+    "April",
+    "May",
+    "June",
+    "July",
+    "August",
+    "September",
+    "October",
+    "November",
+    "December",
+)  # fmt: skip - strftime would name them in the process's locale, and an index must not depend on that
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +45,9 @@ class Origin:
     evidence_ids: tuple[str, ...] = ()
 
 
-def record_of(draft: Draft, origin: Origin, memory_id: str, now: float, evidence: tuple[str, ...]) -> MemoryRecord:
+def record_of(
+    draft: Draft, origin: Origin, memory_id: str, now: float, evidence: tuple[str, ...]
+) -> MemoryRecord:
     """Return the record of one draft; `evidence` are the raw turns it comes from."""
     memory_at = origin.memory_at if draft.said_at is None else draft.said_at
     return MemoryRecord(
@@ -72,6 +87,13 @@ def without_memory(exchange: str, memory_ids: frozenset[str]) -> str:
     turns: list[dict[str, str]] = json.loads(exchange)
     left = [turn for turn in turns if turn["memory_id"] not in memory_ids]
     return json.dumps(left, ensure_ascii=False) if left else ""
+
+
+def with_renamed(exchange: str, renamed: Mapping[str, str]) -> str:
+    """Return a raw exchange whose turns name other memories (those of a copy)."""
+    turns: list[dict[str, str]] = json.loads(exchange)
+    moved = [{**turn, "memory_id": renamed.get(turn["memory_id"], turn["memory_id"])} for turn in turns]
+    return json.dumps(moved, ensure_ascii=False)
 
 
 def indexed_text(record: MemoryRecord) -> str:

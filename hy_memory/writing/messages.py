@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import cast
@@ -124,7 +125,7 @@ def _json(name: str, value: object, depth: int) -> Json:
     if isinstance(value, str):
         return storable(value)
     if isinstance(value, float):
-        if value != value or value in (float("inf"), float("-inf")):
+        if not math.isfinite(value):
             raise InvalidArgumentError(name, value, "give finite numbers")
         return value
     if depth >= _METADATA_DEPTH:
@@ -139,4 +140,6 @@ def _json(name: str, value: object, depth: int) -> Json:
                 raise InvalidArgumentError(name, key, "keys are text")
             clean[storable(key)] = _json(f"{name}.{key}", one, depth + 1)
         return clean
-    raise InvalidArgumentError(name, value, "give JSON values: text, numbers, true/false, null, lists, mappings")
+    raise InvalidArgumentError(
+        name, value, "give JSON values: text, numbers, true/false, null, lists, mappings"
+    )

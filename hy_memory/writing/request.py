@@ -8,13 +8,27 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from hy_memory.errors import InvalidArgumentError
+from hy_memory.ports import Embedder
 from hy_memory.values import check
 from hy_memory.values.instant import to_epoch
-from hy_memory.values.record import Layer
+from hy_memory.values.point import FloatArray
+from hy_memory.values.record import Json, Layer
+from hy_memory.values.vectors import unit_rows
 from hy_memory.writing.compose import Origin
 from hy_memory.writing.messages import Draft, parse_messages, parse_metadata
 
 _NOT_WRITTEN = (Layer.L0_BASIC_INFO, Layer.L1_RAW)
+
+
+@dataclass(frozen=True, slots=True)
+class Changed:
+    """What an update sets; None leaves a field as it is."""
+
+    content: str | None = None
+    tags: tuple[str, ...] | None = None
+    attributes: dict[str, Json] | None = None
+    memory_at: float | None = None
+    expires_at: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,6 +88,28 @@ def parse_origin(
     )
 
 
+def parse_changes(
+    content: object, tags: object, metadata: object, memory_at: object, expires_at: object
+) -> Changed:
+    """Return what an update sets; at least one field must be given."""
+    if all(one is None for one in (content, tags, metadata, memory_at, expires_at)):
+        raise InvalidArgumentError(
+            "content", content, "give what to change: content, tags, metadata or a time"
+        )
+    return Changed(
+        content=None if content is None else check.text("content", content),
+        tags=None if tags is None else check.texts("tags", tags),
+        attributes=None if metadata is None else parse_metadata("metadata", metadata),
+        memory_at=None if memory_at is None else to_epoch("memory_at", memory_at),
+        expires_at=None if expires_at is None else to_epoch("expires_at", expires_at),
+    )
+
+
+def parse_vectors(name: str, value: object, count: int, embedder: Embedder) -> FloatArray | None:
+    """Return the caller's own vectors (count, dims) at unit length; None where they are to be made."""
+    return None if value is None else unit_rows(name, value, count, embedder.dims)
+
+
 def _layer(layer: object) -> Layer:
     if layer is None:
         return Layer.L2_FACT
@@ -92,9 +128,9 @@ def _fact(name: str, value: object) -> Draft:
     return parse_messages(dict(value))[0]
 
 
-def _with_metadata(draft: Draft, shared: Mapping[str, object]) -> Draft:
+def _with_metadata(draft: Draft, shared: Mapping[str, Json]) -> Draft:
     """Return the draft with the call's metadata under its own, which wins."""
-    return replace(draft, metadata={**shared, **draft.metadata}) if shared else draft  # type: ignore[arg-type]
+    return replace(draft, metadata={**shared, **draft.metadata}) if shared else draft
 
 
 def _request(drafts: tuple[Draft, ...], origin: Origin, request_id: object, *, keeps_raw: bool) -> AddRequest:

@@ -14,24 +14,25 @@ import numpy as np
 
 from hy_memory.clock import Clock
 from hy_memory.errors import ConflictError, EmbedderMismatchError, InvalidArgumentError, MemoryNotFoundError
-from hy_memory.filters.scope import scoped
-from hy_memory.filters.tree import EVERYTHING, Compare, Op
+from hy_memory.filters.scope import ScopedFilter, scoped
+from hy_memory.filters.tree import EVERYTHING, Compare, Op, all_of
 from hy_memory.pipeline import Guarded, guard
 from hy_memory.ports import Embedder, Ledger
 from hy_memory.projection import Feeder
 from hy_memory.ranking.bm25 import document_terms
 from hy_memory.values.point import FloatArray
-from hy_memory.values.record import Json, Layer, MemoryRecord
-from hy_memory.values.write import EmbedderIdentity, Entry, ListQuery, Outcome
+from hy_memory.values.record import Layer, MemoryRecord
+from hy_memory.values.write import EmbedderIdentity, Entry, ListQuery, Outcome, Written
 from hy_memory.writing.compose import (
     indexed_text,
     keyword_context,
     raw_exchange,
     record_of,
     speaker_of,
+    with_renamed,
     without_memory,
 )
-from hy_memory.writing.request import AddRequest
+from hy_memory.writing.request import AddRequest, Changed
 
 _log = logging.getLogger(__name__)
 _ATTEMPTS = 20  # updates of one memory that may overtake this one before it gives up
@@ -46,26 +47,6 @@ class WritePorts:
     embedder: Embedder
     clock: Clock
     feeder: Feeder | None
-
-
-@dataclass(frozen=True, slots=True)
-class Written:
-    """What a write led to. `searchable` is False while a projection is down: it catches up later."""
-
-    memory_ids: tuple[str, ...]
-    request_id: str
-    searchable: bool
-
-
-@dataclass(frozen=True, slots=True)
-class Changed:
-    """What an update may set; None leaves a field as it is."""
-
-    content: str | None = None
-    tags: tuple[str, ...] | None = None
-    attributes: dict[str, Json] | None = None
-    memory_at: float | None = None
-    expires_at: float | None = None
 
 
 def identity_of(embedder: Embedder) -> EmbedderIdentity:
@@ -102,7 +83,9 @@ def update(memory_id: str, changed: Changed, ports: WritePorts, user_id: str | N
     for _ in range(_ATTEMPTS):
         record = existing(memory_id, ports.ledger, user_id)
         if record.layer is Layer.L1_RAW:
-            raise InvalidArgumentError("memory_id", memory_id, "this is a raw turn, which is kept as it was said")
+            raise InvalidArgumentError(
+                "memory_id", memory_id, "this is a raw turn, which is kept as it was said"
+            )
         fresh = _changed(record, changed, ports.clock.now())
         if entry is None or indexed_text(entry.record) != indexed_text(fresh):
             entry = Entry(fresh, ports.embedder.embed_documents([indexed_text(fresh)])[0])
@@ -117,7 +100,7 @@ def update(memory_id: str, changed: Changed, ports: WritePorts, user_id: str | N
 
 
 def delete(memory_ids: Sequence[str], ports: WritePorts, user_id: str | None = None) -> int:
-    """Remove memories everywhere, out of the raw exchange that quotes them too; returns how many there were."""
+    """Remove memories everywhere, out of the raw exchange that quotes them too; returns how many."""
     found = [
         record
         for record in ports.ledger.records(memory_ids).values()
@@ -139,6 +122,15 @@ def delete(memory_ids: Sequence[str], ports: WritePorts, user_id: str | None = N
     ports.ledger.delete([*sorted(gone), *emptied], rewritten)
     project(ports)
     return len(gone)
+
+
+def delete_all(where: ScopedFilter, ports: WritePorts) -> int:
+    """Remove everything of a scope, raw turns and outcomes too; returns how many memories there were."""
+    raw = scoped(where.user_ids, all_of(where.tree, Compare("layer", Op.EQ, Layer.L1_RAW.value)))
+    turns = ports.ledger.page(raw, ListQuery(1, 0, ascending=True)).total
+    removed = ports.ledger.delete_all(where)
+    project(ports)
+    return max(0, removed - turns)
 
 
 def clone_user(source_user: str, target_user: str, ports: WritePorts) -> int:
@@ -184,11 +176,6 @@ def existing(memory_id: str, ledger: Ledger, user_id: str | None) -> MemoryRecor
     return record
 
 
-def live(layer: Layer) -> Compare:
-    """Return the filter for one layer."""
-    return Compare("layer", Op.EQ, layer.value)
-
-
 def _entries(request: AddRequest, ports: WritePorts, vectors: FloatArray | None) -> list[Entry]:
     """Return the entries of a request: the raw exchange first, then its memories."""
     now = ports.clock.now()
@@ -200,12 +187,15 @@ def _entries(request: AddRequest, ports: WritePorts, vectors: FloatArray | None)
         origin = replace(request.origin, layer=Layer.L1_RAW, tags=(), evidence_ids=(), expires_at=None)
         exchange = replace(request.drafts[0], content=raw_exchange(request.drafts, ids), metadata={})
         raw.append(Entry(replace(record_of(exchange, origin, evidence[0], now, ()), context="")))
-    records = [record_of(d, request.origin, one, now, evidence) for d, one in zip(request.drafts, ids, strict=True)]
+    records = [
+        record_of(d, request.origin, one, now, evidence) for d, one in zip(request.drafts, ids, strict=True)
+    ]
     if vectors is None:
         vectors = ports.embedder.embed_documents([indexed_text(record) for record in records])
     rows = np.asarray(vectors, dtype=np.float32)
     searchable = [
-        Entry(record, rows[at], document_terms(record.content, record.context)) for at, record in enumerate(records)
+        Entry(record, rows[at], document_terms(record.content, record.context))
+        for at, record in enumerate(records)
     ]
     return [*raw, *searchable]
 
@@ -213,7 +203,7 @@ def _entries(request: AddRequest, ports: WritePorts, vectors: FloatArray | None)
 def _as_before(earlier: Outcome, request: AddRequest, ports: WritePorts) -> Written:
     if earlier.content_hash != request.content_hash:
         raise ConflictError(
-            f"request_id {request.request_id!r} was already used for other content; choose a new id for new content"
+            f"request_id {request.request_id!r} was already used for other content; new content needs a new id"
         )
     return Written(earlier.memory_ids, earlier.request_id, project(ports))
 
@@ -253,15 +243,12 @@ def _changed(record: MemoryRecord, changed: Changed, now: float) -> MemoryRecord
 
 
 def _copied(record: MemoryRecord, user_id: str, renamed: dict[str, str]) -> MemoryRecord:
-    content = record.content
-    if record.layer is Layer.L1_RAW:
-        for old, new in renamed.items():
-            content = content.replace(old, new) if old in content else content
+    is_raw = record.layer is Layer.L1_RAW
     return replace(
         record,
         id=renamed[record.id],
         user_id=user_id,
-        content=content,
+        content=with_renamed(record.content, renamed) if is_raw else record.content,
         supersedes=renamed.get(record.supersedes or ""),
         superseded_by=renamed.get(record.superseded_by or ""),
         evidence_ids=tuple(renamed[one] for one in record.evidence_ids if one in renamed),

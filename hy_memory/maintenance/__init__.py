@@ -1,0 +1,1 @@
+"""Work that no single call waits for: checks, rebuilding projections, changing the embedder."""

@@ -1,0 +1,266 @@
+"""The contract's dictionaries: what leaves the client. The only place that knows their keys."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from typing import TypedDict
+
+from hy_memory.values.record import Json, MemoryRecord, RecordVersion
+from hy_memory.values.request import Explain, SearchRequest
+from hy_memory.values.result import Degradation, Hit, SearchResult
+from hy_memory.values.write import Change, Written
+
+
+class Item(TypedDict, total=False):
+    """A memory as callers see it; times are UTC epoch seconds. Search adds score and retrieval_source."""
+
+    memory_id: str
+    content: str
+    score: float
+    layer: str
+    user_id: str
+    agent_id: str
+    session_id: str
+    source: str
+    retrieval_source: str
+    owner: str
+    tags: list[str]
+    memory_at: float | None
+    gmt_created: float
+    gmt_modified: float
+    expires_at: float | None
+    meta: dict[str, Json]
+    status: str
+    version: int
+    supersedes: str | None
+    superseded_by: str | None
+    evidence_ids: list[str]
+    versions: list[dict[str, object]]
+    evidence: list[dict[str, object]]
+
+
+class DegradedPart(TypedDict):
+    """A part that failed while the rest answered."""
+
+    part: str
+    error: str
+    retryable: bool
+
+
+class Memories(TypedDict):
+    """The three buckets of an answer."""
+
+    normal: list[Item]
+    schema: list[Item]
+    proactive: list[Item]
+
+
+class Rewrite(TypedDict):
+    """What became of the question before it was searched for."""
+
+    used: bool
+    original_query: str
+    effective_query: str
+    created_after: float | None
+    scene: str
+
+
+class SearchAnswer(TypedDict, total=False):
+    """The answer of `search`; `rewrite` is absent where the reader failed, `degraded` where nothing did."""
+
+    request_id: str
+    memories: Memories
+    rewrite: Rewrite
+    elapsed_ms: float
+    degraded: list[DegradedPart]
+    trace: dict[str, object]
+
+
+class WriteAnswer(TypedDict):
+    """The answer of `add`: `memory_id` is the first of `memory_ids`."""
+
+    success: bool
+    scene: str
+    memory_id: str
+    memory_ids: list[str]
+    deduplicated: list[str]
+    searchable: bool
+    request_id: str
+    elapsed_ms: float
+
+
+class DeleteAnswer(TypedDict):
+    """How many memories a delete removed."""
+
+    success: bool
+    deleted_count: int
+
+
+class CloneAnswer(TypedDict):
+    """How many records a clone copied."""
+
+    success: bool
+    copied_count: int
+
+
+class Event(TypedDict):
+    """One change of a memory; `content` is None where the text is gone."""
+
+    memory_id: str
+    user_id: str
+    event: str
+    version: int
+    at: float
+    content: str | None
+
+
+class Outcome(TypedDict):
+    """What became of a write."""
+
+    request_id: str
+    user_id: str
+    status: str
+    memory_ids: list[str]
+    recorded_at: float
+
+
+def write_answer(written: Written, started: float) -> WriteAnswer:
+    """Return the answer of a write that began at `started` (of `time.perf_counter`)."""
+    return {
+        "success": True,
+        "scene": "chat",
+        "memory_id": written.memory_ids[0],
+        "memory_ids": list(written.memory_ids),
+        "deduplicated": [],
+        "searchable": written.searchable,
+        "request_id": written.request_id,
+        "elapsed_ms": (time.perf_counter() - started) * 1000,
+    }
+
+
+def delete_answer(deleted: int) -> DeleteAnswer:
+    """Return the answer of a delete."""
+    return {"success": True, "deleted_count": deleted}
+
+
+def search_answer(result: SearchResult, request: SearchRequest) -> SearchAnswer:
+    """Return a successful answer; the caller sets `elapsed_ms`."""
+    explain = request.explain
+    answer: SearchAnswer = {
+        "request_id": request.request_id,
+        "memories": {"normal": [_hit(hit) for hit in result.hits], "schema": [], "proactive": []},
+        "rewrite": {
+            "used": False,
+            "original_query": request.query,
+            "effective_query": request.query,
+            "created_after": request.created_after,
+            "scene": "normal",
+        },
+        "elapsed_ms": 0.0,
+    }
+    if result.degraded:
+        answer["degraded"] = degraded_parts(result.degraded)
+    if explain is not Explain.NO:
+        for item, hit in zip(answer["memories"]["normal"], result.hits, strict=True):
+            item["evidence"] = [{"leg": e.leg, "rank": e.rank, "score": e.score} for e in hit.evidence]
+        answer["trace"] = _trace(result, explain)
+    return answer
+
+
+def failed_answer(request_id: str, degraded: Sequence[Degradation]) -> SearchAnswer:
+    """Return the answer of a reader that failed: empty buckets, no `rewrite`, and why."""
+    return {
+        "request_id": request_id,
+        "memories": {"normal": [], "schema": [], "proactive": []},
+        "elapsed_ms": 0.0,
+        "degraded": degraded_parts(degraded),
+    }
+
+
+def degraded_parts(parts: Sequence[Degradation]) -> list[DegradedPart]:
+    """Return the notes on failed parts."""
+    return [{"part": one.part, "error": one.error, "retryable": one.retryable} for one in parts]
+
+
+def item(record: MemoryRecord) -> Item:
+    """Return a record as `get` and `list_memories` show it."""
+    return {
+        "memory_id": record.id,
+        "content": record.content,
+        "layer": record.layer.value,
+        "user_id": record.user_id,
+        "agent_id": record.agent_id,
+        "session_id": record.session_id,
+        "source": record.source,
+        "owner": record.owner,
+        "tags": list(record.tags),
+        "memory_at": record.memory_at,
+        "gmt_created": record.created_at,
+        "gmt_modified": record.updated_at,
+        "expires_at": record.expires_at,
+        "meta": dict(record.attributes),
+        "status": record.status.value,
+        "version": record.version,
+        "supersedes": record.supersedes,
+        "superseded_by": record.superseded_by,
+        "evidence_ids": list(record.evidence_ids),
+    }
+
+
+def version(one: RecordVersion) -> dict[str, object]:
+    """Return a text that a memory used to have."""
+    return {
+        "memory_id": one.memory_id,
+        "version": one.version,
+        "content": one.content,
+        "memory_at": one.memory_at,
+        "recorded_at": one.recorded_at,
+        "replaced_at": one.replaced_at,
+    }
+
+
+def event(one: Change) -> Event:
+    """Return one event of a history."""
+    return {
+        "memory_id": one.memory_id,
+        "user_id": one.user_id,
+        "event": one.kind.value,
+        "version": one.version,
+        "at": one.at,
+        "content": one.content,
+    }
+
+
+def _hit(hit: Hit) -> Item:
+    record = hit.record
+    return {
+        "memory_id": record.id,
+        "content": record.content,
+        "score": hit.score,
+        "layer": record.layer.value,
+        "user_id": record.user_id,
+        "agent_id": record.agent_id,
+        "session_id": record.session_id,
+        "source": record.source,
+        "retrieval_source": hit.retrieval_source,
+        "owner": record.owner,
+        "tags": list(record.tags),
+        "memory_at": record.memory_at,
+        "gmt_created": record.created_at,
+        "meta": dict(record.attributes),
+    }
+
+
+def _trace(result: SearchResult, explain: Explain) -> dict[str, object]:
+    trace: dict[str, object] = {
+        "stages": [
+            {"stage": one.stage, "ms": one.milliseconds, "in": one.candidates_in, "out": one.candidates_out}
+            for one in result.trace
+        ]
+    }
+    if explain is Explain.DROPPED:
+        trace["dropped"] = [
+            {"memory_id": one.memory_id, "score": one.score, "reason": one.reason} for one in result.dropped
+        ]
+    return trace

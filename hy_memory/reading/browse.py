@@ -1,0 +1,110 @@
+"""Looking at what is stored without searching: one memory, pages, counts, history."""
+
+from __future__ import annotations
+
+from typing import TypedDict
+
+from hy_memory import present
+from hy_memory.errors import InvalidArgumentError
+from hy_memory.filters.scope import ScopedFilter
+from hy_memory.filters.tree import Filter, Not, all_of, one_of
+from hy_memory.ports import Ledger
+from hy_memory.reading.request import parse_layers
+from hy_memory.values import check
+from hy_memory.values.record import Layer, Status
+from hy_memory.values.write import ListQuery
+
+_EVENTS = 1000  # of one memory's history; a memory updated more often than that shows its latest
+
+
+class Listing(TypedDict):
+    """A page: `total` counts all that match; `has_more` says whether another page follows."""
+
+    memories: list[present.Item]
+    total: int
+    limit: int
+    offset: int
+    has_more: bool
+
+
+class Stats(TypedDict):
+    """How many memories a user has; `total` leaves raw turns out, `by_layer` shows them."""
+
+    user_id: str
+    total: int
+    by_layer: dict[str, int]
+
+
+def parse_page(limit: object, offset: object, order: object) -> ListQuery:
+    """Return which page is wanted."""
+    if order not in ("asc", "desc"):
+        raise InvalidArgumentError("order", order, "give 'asc' or 'desc'")
+    return ListQuery(check.count("limit", limit), check.count("offset", offset), ascending=order == "asc")
+
+
+def listed(layers: object, statuses: object) -> Filter:
+    """Return the filter of a listing: the layers asked for, else everything but raw turns."""
+    wanted = parse_layers(layers)
+    kinds: Filter = Not(one_of("layer", (Layer.L1_RAW.value,)))
+    if wanted:
+        kinds = one_of("layer", tuple(one.value for one in wanted))
+    names = check.optional_identifiers("statuses", statuses)
+    for name in names:
+        if name not in tuple(Status):
+            raise InvalidArgumentError("statuses", name, f"use some of {', '.join(Status)}")
+    return all_of(kinds, one_of("status", names)) if names else kinds
+
+
+def get(memory_id: str, user_id: str | None, with_versions: bool, ledger: Ledger) -> present.Item | None:
+    """Return a memory, or None where there is none (or it is another user's)."""
+    record = ledger.records([memory_id]).get(memory_id)
+    if record is None or (user_id is not None and record.user_id != user_id):
+        return None
+    shown = present.item(record)
+    if with_versions:
+        shown["versions"] = [present.version(one) for one in ledger.versions(memory_id)]
+    return shown
+
+
+def list_memories(where: ScopedFilter, query: ListQuery, ledger: Ledger) -> Listing:
+    """Return a page of a user's memories."""
+    page = ledger.page(where, query)
+    return {
+        "memories": [present.item(record) for record in page.records],
+        "total": page.total,
+        "limit": query.limit,
+        "offset": query.offset,
+        "has_more": query.offset + len(page.records) < page.total,
+    }
+
+
+def stats(user_id: str, ledger: Ledger) -> Stats:
+    """Return a user's counts."""
+    by_layer = ledger.counts(user_id)
+    total = sum(number for layer, number in by_layer.items() if layer != Layer.L1_RAW)
+    return {"user_id": user_id, "total": total, "by_layer": by_layer}
+
+
+def history(memory_id: str, user_id: str | None, ledger: Ledger) -> list[present.Event]:
+    """Return the events of one memory, newest first."""
+    events = ledger.history(memory_id=memory_id, limit=_EVENTS)
+    return [present.event(one) for one in events if user_id is None or one.user_id == user_id]
+
+
+def recent(user_id: str, limit: int, ledger: Ledger) -> list[present.Event]:
+    """Return the latest events of one user's memories, newest first."""
+    return [present.event(one) for one in ledger.history(user_id=user_id, limit=limit)]
+
+
+def outcome(request_id: str, user_id: str | None, ledger: Ledger) -> present.Outcome | None:
+    """Return what a write led to; None where it was never acknowledged."""
+    found = ledger.outcome(request_id, user_id)
+    if found is None:
+        return None
+    return {
+        "request_id": found.request_id,
+        "user_id": found.user_id,
+        "status": "done",
+        "memory_ids": list(found.memory_ids),
+        "recorded_at": found.recorded_at,
+    }

@@ -1,0 +1,155 @@
+"""From the arguments of `search` to a request; every mistake is found here, before any backend is touched."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from hy_memory.errors import InvalidArgumentError
+from hy_memory.filters.parse import parse_filter
+from hy_memory.filters.scope import ScopedFilter, scoped
+from hy_memory.filters.tree import Compare, Filter, Not, Op, Or, all_of, one_of
+from hy_memory.ports import Embedder
+from hy_memory.values import check
+from hy_memory.values.instant import LATEST, is_date_only, to_epoch
+from hy_memory.values.point import FloatArray
+from hy_memory.values.record import NORMAL_LAYERS, Layer
+from hy_memory.values.request import Explain
+from hy_memory.values.vectors import unit_rows
+
+_DAY = 86_400.0
+SCENES = ("chat", "working", "coding", "all")
+SEARCH_MODES = ("default", "agentic")
+MIXED = "mixed"
+"""The source of a memory derived from several; left out under any source filter that does not name it."""
+
+
+def parse_query(query: object, queries: object) -> str:
+    """Return the question: `query`, or the last of `queries` (earlier ones are context)."""
+    if (query is None) == (queries is None):
+        raise InvalidArgumentError("query", query, "give exactly one of query and queries")
+    if query is not None:
+        return check.text("query", query)
+    if isinstance(queries, str) or not isinstance(queries, list | tuple) or not queries:
+        raise InvalidArgumentError("queries", queries, "give a non-empty list of texts")
+    return [check.text(f"queries[{at}]", one) for at, one in enumerate(queries)][-1]
+
+
+def parse_scope(
+    *,
+    user_ids: object,
+    agent_ids: object = None,
+    session_ids: object = None,
+    include_sources: object = None,
+    exclude_sources: object = None,
+    created_after: object = None,
+    created_before: object = None,
+    filters: object = None,
+) -> ScopedFilter:
+    """Return what the caller may see and wants to: the scope of a search, a list, or a delete."""
+    parts: list[Filter] = []
+    for field, name, value in (
+        ("agent_id", "agent_ids", agent_ids),
+        ("session_id", "session_ids", session_ids),
+    ):
+        ids = check.optional_identifiers(name, value)
+        if ids:
+            parts.append(one_of(field, ids))
+    parts.extend(_sources(include_sources, exclude_sources))
+    parts.extend(_period(created_after, created_before))
+    if filters is not None:
+        parts.append(parse_filter(filters))
+    return scoped(check.identifiers("user_ids", user_ids), all_of(*parts))
+
+
+def searchable_layers(layers: object, now: float) -> Filter:
+    """Return the filter of the `normal` bucket at `now`: its layers, without what has expired.
+
+    An intention joins as an ordinary fact from the moment of its expiry (inclusive); every other
+    memory is hidden from that moment.
+    """
+    wanted = parse_layers(layers)
+    normal = tuple(one.value for one in NORMAL_LAYERS if not wanted or one in wanted)
+    expired = Compare("expires_at", Op.LTE, now)
+    kinds: list[Filter] = []
+    if normal:
+        kinds.append(all_of(one_of("layer", normal), Not(expired)))
+    if not wanted or Layer.L7_INTENTION in wanted:
+        kinds.append(all_of(Compare("layer", Op.EQ, Layer.L7_INTENTION.value), expired))
+    return kinds[0] if len(kinds) == 1 else Or(tuple(kinds))
+
+
+def parse_layers(layers: object) -> tuple[Layer, ...]:
+    """Return the layers of a list; None and an empty list mean all of them."""
+    names = check.optional_identifiers("layers", layers)
+    for name in names:
+        if name not in tuple(Layer):
+            raise InvalidArgumentError("layers", name, f"unknown layer; use some of {', '.join(Layer)}")
+    return tuple(Layer(name) for name in names)
+
+
+def parse_embedding(value: object, embedder: Embedder) -> FloatArray | None:
+    """Return the caller's own query vector (dims,) at unit length."""
+    return None if value is None else unit_rows("query_embedding", [value], 1, embedder.dims)[0]
+
+
+def parse_explain(value: object) -> Explain:
+    """Return how much the answer shall tell about itself: False, True or "dropped"."""
+    if value == Explain.DROPPED.value:
+        return Explain.DROPPED
+    return Explain.KEPT if check.flag("explain", value) else Explain.NO
+
+
+def _sources(include: object, exclude: object) -> Sequence[Filter]:
+    allowed, denied = (
+        check.source_names("include_sources", include),
+        check.source_names("exclude_sources", exclude),
+    )
+    parts: list[Filter] = []
+    if allowed:
+        parts.append(one_of("source", allowed))
+    if denied:
+        parts.append(Not(one_of("source", denied)))
+    if parts and MIXED not in allowed:
+        parts.append(Not(Compare("source", Op.EQ, MIXED)))
+    return parts
+
+
+def _period(after: object, before: object) -> Sequence[Filter]:
+    """Return the bounds on event time, both inclusive; a bare day as upper bound includes that whole day."""
+    parts: list[Filter] = []
+    if after is not None:
+        parts.append(Compare("event_at", Op.GTE, to_epoch("created_after", after)))
+    if before is not None:
+        bound = to_epoch("created_before", before)
+        if is_date_only(before) and bound + _DAY < LATEST:
+            parts.append(Compare("event_at", Op.LT, bound + _DAY))
+        else:
+            parts.append(Compare("event_at", Op.LTE, bound))
+    return parts
+
+
+def within(where: ScopedFilter, *narrower: Filter) -> ScopedFilter:
+    """Return the same users' scope, narrowed further."""
+    return scoped(where.user_ids, all_of(where.tree, *narrower))
+
+
+def refuse_other_scenes(scene: object, search_mode: object, workspace_id: object, branch: object) -> None:
+    """Raise InvalidArgumentError for a scene or mode that does not exist, or is not in this version."""
+    if scene is not None and scene not in SCENES:
+        raise InvalidArgumentError("scene", scene, f"give None or one of {', '.join(SCENES)}")
+    if search_mode not in SEARCH_MODES:
+        raise InvalidArgumentError("search_mode", search_mode, f"give one of {', '.join(SEARCH_MODES)}")
+    if branch is not None and workspace_id is None:
+        raise InvalidArgumentError("branch", branch, "a branch is of a workspace; give workspace_id too")
+    if scene in ("working", "coding", "all"):
+        raise InvalidArgumentError(
+            "scene", scene, "working and coding memory are not in this version; use 'chat'"
+        )
+    if search_mode == "agentic":
+        raise InvalidArgumentError(
+            "search_mode", search_mode, "it needs an LLM, which is not in this version"
+        )
+    if workspace_id is not None:
+        raise InvalidArgumentError(
+            "workspace_id", workspace_id, "only working and coding memory have workspaces"
+        )

@@ -1,0 +1,180 @@
+"""A client's parts, put together from its settings and taken apart again: the one composition root."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import cast
+
+from hy_memory.clock import Clock
+from hy_memory.embedding.cached import CachedEmbedder
+from hy_memory.embedding.checked import CheckedEmbedder
+from hy_memory.embedding.choose import AUTO, choose
+from hy_memory.embedding.options import EmbedderFactory, EmbedderOptions
+from hy_memory.embedding.service import adapt_service
+from hy_memory.errors import EmbedderMismatchError
+from hy_memory.plugins import (
+    BACKENDS,
+    EMBEDDERS,
+    LEDGER,
+    LOCAL_KEYWORDS,
+    READERS,
+    is_known,
+    load,
+    load_named,
+)
+from hy_memory.ports import (
+    Backend,
+    BackendFactory,
+    BackendOptions,
+    Embedder,
+    KeywordIndex,
+    Ledger,
+    PointSource,
+)
+from hy_memory.projection import Feeder, FreshKeywords, FreshVectors
+from hy_memory.reading.state import ReadPorts, Stage
+from hy_memory.settings.root import Settings
+from hy_memory.values.write import EmbedderIdentity
+from hy_memory.writing.write import WritePorts, identity_of, mismatch
+
+_log = logging.getLogger("hy_memory")
+
+
+@dataclass(frozen=True, slots=True)
+class Runtime:
+    """Everything a client works with. It owns what it opened and closes it, in reverse order."""
+
+    settings: Settings
+    clock: Clock
+    ledger: Ledger
+    embedder: Embedder
+    backend: Backend
+    feeder: Feeder | None
+    reading: ReadPorts
+    writing: WritePorts
+
+    def reader(self, name: str) -> Sequence[Stage]:
+        """Return the stages of a reader; an unknown name warns and means `legacy`."""
+        wanted = name or self.settings.reader
+        if not is_known("readers", wanted, READERS):
+            _log.warning("unknown reader %r; using 'legacy' (known: %s)", wanted, ", ".join(READERS))
+            wanted = "legacy"
+        return cast("Sequence[Stage]", load_named("readers", wanted, READERS))
+
+    def close(self) -> None:
+        """Close what was opened."""
+        try:
+            self.backend.close()
+        finally:
+            self.ledger.close()
+
+
+def open_runtime(settings: Settings, service: object = None, clock: Clock | None = None) -> Runtime:
+    """Return the parts for `settings`; `service` is the caller's own embedder, if any.
+
+    Raises a ConfigurationError that says what to do; whatever was opened until then is closed.
+    """
+    clock = clock or Clock()
+    ledger = open_ledger(settings, clock)
+    try:
+        embedder = open_embedder(settings, service, ledger.embedder())
+        check_identity(embedder, ledger)
+        backend = open_backend(settings, embedder.dims, ledger)
+    except BaseException:
+        ledger.close()
+        raise
+    vectors, keywords, feeder = backend.vectors, _keywords(settings, backend, ledger), None
+    if backend.fed is not None:
+        feeder = Feeder(projection_name(settings, embedder.dims), backend.fed, ledger)
+        vectors = FreshVectors(vectors, feeder)
+        keywords = FreshKeywords(keywords, feeder) if keywords is backend.keywords and keywords else keywords
+    return Runtime(
+        settings=settings,
+        clock=clock,
+        ledger=ledger,
+        embedder=embedder,
+        backend=backend,
+        feeder=feeder,
+        reading=ReadPorts(ledger, embedder, vectors, keywords),
+        writing=WritePorts(ledger, embedder, clock, feeder),
+    )
+
+
+def open_ledger(settings: Settings, clock: Clock) -> Ledger:
+    """Return the ledger at its URL, or the SQLite file in the data folder."""
+    opener = cast("Callable[..., Ledger]", load(LEDGER))
+    url = settings.ledger.url.get_secret_value() if settings.ledger.url else None
+    return opener(url, path=settings.folder(), synchronous=settings.ledger.synchronous, clock=clock)
+
+
+def open_embedder(settings: Settings, service: object, remembered: EmbedderIdentity | None) -> Embedder:
+    """Return the embedder: the caller's, else the configured one, checked and cached."""
+    section = settings.embedder
+    if service is not None:
+        embedder = adapt_service(service)
+    else:
+        choice = choose(section.provider, remembered)
+        if section.provider == AUTO:
+            _log.info("embedder: %s. %s", choice.provider, choice.advice)
+        factory = cast("EmbedderFactory", load_named("embedders", choice.provider, EMBEDDERS))
+        options = EmbedderOptions(
+            model=section.model,
+            base_url=section.base_url,
+            api_key=section.api_key.get_secret_value() if section.api_key else None,
+            dims=section.embedding_dims,
+            timeout=section.timeout,
+            batch_size=section.batch_size,
+            device=section.device,
+        )
+        embedder = CheckedEmbedder(factory(options))
+    return (
+        CachedEmbedder(embedder, section.cache_size, section.batch_size) if section.cache_size else embedder
+    )
+
+
+def check_identity(embedder: Embedder, ledger: Ledger) -> None:
+    """Raise EmbedderMismatchError where the ledger holds another embedder's vectors."""
+    theirs, ours = ledger.embedder(), identity_of(embedder)
+    if theirs is None or theirs == ours:
+        return
+    if ledger.users():
+        raise EmbedderMismatchError(mismatch(theirs, ours))
+    ledger.reembed(ours, ())  # an empty store keeps no old dimension
+
+
+def open_backend(settings: Settings, dims: int, source: PointSource) -> Backend:
+    """Return the configured backend, opened."""
+    store = settings.vector_store
+    factory = cast("BackendFactory", load_named("backends", store.provider, BACKENDS))
+    options = BackendOptions(
+        dims=dims,
+        path=None if store.url else str(_folder(settings, dims)),
+        url=store.url,
+        api_key=store.api_key.get_secret_value() if store.api_key else None,
+        collection=store.collection_name,
+        timeout=store.timeout,
+        memory_budget=store.memory_budget_mb << 20,
+    )
+    return factory(options, source)
+
+
+def projection_name(settings: Settings, dims: int) -> str:
+    """Return what the ledger calls a fed projection: another place, or other vectors, are fed anew."""
+    store = settings.vector_store
+    return f"{store.provider}:{store.url or _folder(settings, dims)}:{store.collection_name}:{dims}"
+
+
+def _folder(settings: Settings, dims: int) -> Path:
+    store = settings.vector_store
+    parent = store.persist_directory or settings.folder() / store.provider
+    return parent.expanduser() / f"{store.collection_name}-{dims}"
+
+
+def _keywords(settings: Settings, backend: Backend, source: PointSource) -> KeywordIndex | None:
+    if settings.vector_store.keyword_index == "backend":
+        return backend.keywords
+    local = cast("Callable[[PointSource, int], KeywordIndex]", load(LOCAL_KEYWORDS))
+    return local(source, settings.vector_store.memory_budget_mb << 20)

@@ -1,0 +1,29 @@
+"""Vectors that callers bring: checked by name, brought to unit length."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from hy_memory.errors import InvalidArgumentError
+from hy_memory.values.point import FloatArray
+
+
+def unit_rows(name: str, value: object, count: int, dims: int) -> FloatArray:
+    """Return (count, dims) float32 rows of unit length.
+
+    Raises InvalidArgumentError for another shape, NaN, infinite or all-zero rows.
+    """
+    try:
+        rows = np.asarray(value, dtype=np.float32)
+    except (TypeError, ValueError) as error:
+        raise InvalidArgumentError(
+            name, type(value).__name__, "give lists of numbers, all of one length"
+        ) from error
+    if rows.shape != (count, dims):
+        raise InvalidArgumentError(
+            name, f"shape {rows.shape}", f"give {count} × {dims} numbers: {dims} is this store's size"
+        )
+    lengths = np.linalg.norm(rows.astype(np.float64), axis=1, keepdims=True)
+    if not np.isfinite(lengths).all() or (lengths == 0.0).any():
+        raise InvalidArgumentError(name, "NaN, infinite or all zero", "give finite numbers, not all zero")
+    return np.ascontiguousarray(rows / lengths, dtype=np.float32)
