@@ -9,6 +9,7 @@ cancel on average.
 
 from __future__ import annotations
 
+import math
 import zlib
 from collections import Counter
 from collections.abc import Sequence
@@ -17,17 +18,22 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
+from hy_memory.embedding.checked import CheckedEmbedder
+from hy_memory.embedding.options import EmbedderOptions
+from hy_memory.ports import Embedder
 from hy_memory.ranking.calibration import HASHED, Calibration
 from hy_memory.text.tokenize import stop_terms, tokenize
 
+DEFAULT_DIMS = 384
+
 _SHORTEST_GRAM, _LONGEST_GRAM = 3, 4
-_COORDINATES = 4  # per feature: more makes collisions smaller but more frequent
+_COORDINATES = 8  # per feature; 4 to 16 measure alike, fewer are at the mercy of single collisions
 _GRAM_SHARE = 0.6  # length of a word's n-gram part; the word itself has length 1
-_STOP_WEIGHT = 0.15  # "what did she" should not make two questions alike, nor count for nothing
-_SINGLE_WEIGHT = 0.5  # one Han character says less than a pair
+_STOP_WEIGHT = 0.25  # "what did she" should not make two questions alike, nor count for nothing
+_SINGLE_WEIGHT = 0.75  # one Han character says less than a pair
 _LONGEST_WORD = 64  # n-grams of longer "words" (data) would drown the text
 
-_Features = tuple[NDArray[np.intp], NDArray[np.float64]]
+_Features = tuple[NDArray[np.uint16], NDArray[np.float32]]
 
 
 def _mix(value: int) -> int:
@@ -53,7 +59,7 @@ def _grams(word: str) -> list[str]:
 def _add(feature: str, weight: float, dims: int, at: list[int], values: list[float]) -> None:
     """Append the signed coordinates of one feature of length `weight`."""
     bits = _mix(zlib.crc32(feature.encode("utf-8", "surrogatepass")))
-    part = weight / _COORDINATES**0.5
+    part = weight / math.sqrt(_COORDINATES)
     for _ in range(_COORDINATES):
         at.append((bits >> 1) % dims)
         values.append(part if bits & 1 else -part)
@@ -65,7 +71,7 @@ def _is_unspaced(word: str) -> bool:
     return len(word) <= 2 and word >= "\u0e01"
 
 
-@lru_cache(maxsize=32_768)
+@lru_cache(maxsize=16_384)  # some 12 MB when full
 def _word_features(word: str, dims: int) -> _Features:
     """Return coordinates and values of one term: the term itself and its n-grams."""
     weight = _STOP_WEIGHT if word in stop_terms() else 1.0
@@ -77,8 +83,8 @@ def _word_features(word: str, dims: int) -> _Features:
         _add(word, weight, dims, at, values)
         grams = _grams(word)
         for gram in grams:
-            _add(f"#{gram}", weight * _GRAM_SHARE / len(grams) ** 0.5, dims, at, values)
-    return np.array(at, dtype=np.intp), np.array(values, dtype=np.float64)
+            _add(f"#{gram}", weight * _GRAM_SHARE / math.sqrt(len(grams)), dims, at, values)
+    return np.array(at, dtype=np.uint16), np.array(values, dtype=np.float32)
 
 
 def _accumulate(counts: dict[str, int], dims: int) -> NDArray[np.float64]:
@@ -95,10 +101,10 @@ def _accumulate(counts: dict[str, int], dims: int) -> NDArray[np.float64]:
 class HashedEmbedder:
     """An embedder of words and subwords of all scripts, deterministic everywhere."""
 
-    def __init__(self, dims: int = 384) -> None:
-        """Make an embedder of `dims` dimensions (at least 8)."""
-        if dims < 8:
-            raise ValueError(f"dims must be at least 8, got {dims}")
+    def __init__(self, dims: int = DEFAULT_DIMS) -> None:
+        """Make an embedder of `dims` dimensions (8 to 65,536)."""
+        if not 8 <= dims <= 65_536:
+            raise ValueError(f"dims must be from 8 to 65536, got {dims}")
         self._dims = dims
 
     @property
@@ -143,7 +149,7 @@ class HashedEmbedder:
             return np.zeros(self._dims, dtype=np.float32)
         vector = _accumulate(counts, self._dims)
         # A running sum, because BLAS and SIMD sums round differently from machine to machine.
-        norm = float(np.cumsum(vector * vector)[-1]) ** 0.5
+        norm = math.sqrt(float(np.cumsum(vector * vector)[-1]))
         if norm < 1e-9:  # every coordinate cancelled
             vector = np.zeros(self._dims)
             vector[zlib.crc32(next(iter(counts)).encode("utf-8", "replace")) % self._dims] = 1.0
@@ -158,6 +164,6 @@ class HashedEmbedder:
         return rows
 
 
-def open_embedder(dims: int = 384) -> HashedEmbedder:
-    """Return the built-in embedder (entry point `hashed`)."""
-    return HashedEmbedder(dims)
+def open_embedder(options: EmbedderOptions) -> Embedder:
+    """Return the built-in embedder (entry point `hashed`), of any width from 8; 384 by default."""
+    return CheckedEmbedder(HashedEmbedder(options.dims or DEFAULT_DIMS))

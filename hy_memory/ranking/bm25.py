@@ -55,10 +55,12 @@ class KeywordQuery:
     ceiling: float
 
 
-def term_weight(frequency: float, length: int) -> float:
-    """Return the weight, in (0, 1], of a term that occurs `frequency` times in `length` terms."""
-    saturation = _SATURATION + (length / _PIVOT_LENGTH) ** 2
-    return max(_FLOOR, frequency / (frequency + saturation))
+def saturation(length: int) -> float:
+    """Return how many occurrences are worth half the full weight in a text of `length` terms.
+
+    This is BM25's k1 (1 - b + b length / average), with a square and a fixed pivot.
+    """
+    return _SATURATION + (length / _PIVOT_LENGTH) * (length / _PIVOT_LENGTH)
 
 
 def document_terms(text: str, context: str = "") -> TermVector:
@@ -79,8 +81,7 @@ def document_terms(text: str, context: str = "") -> TermVector:
     ids = np.fromiter(counts, dtype=np.uint32, count=len(counts))
     frequency = np.fromiter(counts.values(), dtype=np.float64, count=len(counts))
     order = np.argsort(ids)
-    saturation = _SATURATION + (len(tokens) / _PIVOT_LENGTH) ** 2
-    weights = np.maximum(_FLOOR, frequency / (frequency + saturation))
+    weights = np.maximum(_FLOOR, frequency / (frequency + saturation(len(tokens))))
     return TermVector(ids[order], weights[order].astype(np.float32))
 
 
