@@ -1,0 +1,1 @@
+"""The truth: every record, version, vector and change, in one transactional store."""

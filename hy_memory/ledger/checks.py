@@ -1,0 +1,65 @@
+"""What can be wrong in a ledger whose engine is sound: rows that contradict each other."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from sqlalchemy import Select, and_, exists, func, select
+
+from hy_memory.ledger.database import Database
+from hy_memory.ledger.identity import EMBEDDER, from_json
+from hy_memory.ledger.schema import changes, meta, records, tallies, vectors, versions
+from hy_memory.values.record import UNSEARCHED_LAYERS, Status
+
+_NAMED = 5  # ids that a message shows: enough to look into, short enough to read
+
+
+def logical_problems(database: Database) -> tuple[str, ...]:
+    """Return one sentence for each kind of contradiction, seen in one snapshot."""
+    with database.snapshot() as cursor:
+
+        def rows(statement: Select[Any]) -> Sequence[Any]:
+            prepared = database.statements.prepare(statement)
+            cursor.execute(prepared.sql, prepared.bind())
+            return cursor.fetchall()
+
+        found = [_sentence(what, [row[0] for row in rows(query)]) for what, query in _QUERIES.items()]
+        bound = rows(select(meta.c.value).where(meta.c.name == EMBEDDER))
+        if bound:
+            size = 4 * from_json(bound[0][0]).dims
+            wrong = select(vectors.c.record_id).where(func.length(vectors.c.vector) != size)
+            found.append(_sentence("vectors of another length than the embedder's", [r[0] for r in rows(wrong)]))
+        told = {(row[0], row[1], row[2]): int(row[3]) for row in rows(select(*tallies.columns)) if row[3]}
+        key = (records.c.user_id, records.c.layer, records.c.status)
+        counted = {(row[0], row[1], row[2]): row[3] for row in rows(select(*key, func.count()).group_by(*key))}
+        found.append(_sentence("users with wrong tallies", sorted({k[0] for k, _ in told.items() ^ counted.items()})))
+    return tuple(sentence for sentence in found if sentence)
+
+
+def _sentence(what: str, ids: Sequence[str]) -> str:
+    if not ids:
+        return ""
+    shown = ", ".join(map(repr, ids[:_NAMED]))
+    return f"{len(ids)} {what}: {shown}" + (" …" if len(ids) > _NAMED else "")
+
+
+_NO_RECORD = ~exists().where(records.c.id == vectors.c.record_id)
+_NO_OWNER = ~exists().where(records.c.id == versions.c.record_id)
+_NO_VECTOR = ~exists().where(vectors.c.record_id == records.c.id)
+_SEARCHED = and_(
+    records.c.status == Status.ACTIVE.value,
+    records.c.layer.not_in([layer.value for layer in UNSEARCHED_LAYERS]),
+)
+_OTHER_USER = and_(records.c.id == vectors.c.record_id, records.c.user_id != vectors.c.user_id)
+_LOGGED = exists().where(changes.c.record_id == records.c.id)
+
+_QUERIES: dict[str, Select[Any]] = {
+    "vectors without a record": select(vectors.c.record_id).where(_NO_RECORD),
+    "vectors filed under another user than their record": select(vectors.c.record_id).where(
+        exists().where(_OTHER_USER)
+    ),
+    "versions without a record": select(versions.c.record_id).where(_NO_OWNER).distinct(),
+    "searchable memories without a vector": select(records.c.id).where(_SEARCHED, _NO_VECTOR),
+    "memories that the change log does not know": select(records.c.id).where(~_LOGGED),
+}

@@ -1,0 +1,203 @@
+"""Values to rows and back, bit for bit: times as doubles, vectors as little-endian blobs, JSON as text."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Sequence
+from dataclasses import fields
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from hy_memory.errors import LedgerError
+from hy_memory.ledger.schema import records, vectors
+from hy_memory.values.point import Payload, Point, TermVector
+from hy_memory.values.record import Json, Layer, MemoryRecord, RecordVersion, Status
+from hy_memory.values.write import Change, ChangeKind, Entry, Outcome
+
+Row: TypeAlias = Sequence[Any]
+"""A row as a driver answers it."""
+
+RECORD_COLUMNS = tuple(records.c[field.name] for field in fields(MemoryRecord))
+"""What `to_record` reads: the record's own fields, in their order."""
+_PAYLOAD_NAMES = (
+    "id user_id agent_id session_id source layer memory_at created_at tags expires_at attributes status"
+)
+PAYLOAD_COLUMNS = tuple(records.c[name] for name in _PAYLOAD_NAMES.split())
+"""What `to_payload` reads, the id first."""
+POINT_COLUMNS = (*PAYLOAD_COLUMNS, vectors.c.vector, vectors.c.term_ids, vectors.c.term_weights)
+"""What `to_point` reads."""
+
+_FLOATS = np.dtype("<f4")
+_IDS = np.dtype("<u4")
+_LAYERS = {layer.value: layer for layer in Layer}  # a third of the cost of calling the enum
+_STATUSES = {status.value: status for status in Status}
+_ENCODE = json.JSONEncoder(separators=(",", ":")).encode  # ASCII: lone surrogates and NUL survive
+
+
+def to_json(value: object) -> str:
+    """Return `value` as ASCII JSON; raises LedgerError for what is no JSON."""
+    try:
+        return _ENCODE(value)
+    except (TypeError, ValueError, RecursionError) as error:
+        raise LedgerError(f"a value cannot be stored as JSON: {error}") from error
+
+
+def _texts(value: str) -> tuple[str, ...]:
+    return () if value == "[]" else tuple(json.loads(value))
+
+
+def _mapping(value: str) -> dict[str, Json]:
+    return {} if value == "{}" else json.loads(value)
+
+
+def record_row(record: MemoryRecord, version: int, request_id: str | None) -> tuple[object, ...]:
+    """Return the values of `records`, in the order of its columns."""
+    return (
+        record.id,
+        record.user_id,
+        record.content,
+        record.agent_id,
+        record.session_id,
+        record.source,
+        record.layer.value,
+        record.owner,
+        to_json(record.tags) if record.tags else "[]",
+        to_json(dict(record.attributes)) if record.attributes else "{}",
+        record.context,
+        record.memory_at,
+        record.created_at,
+        record.updated_at,
+        record.expires_at,
+        record.status.value,
+        record.supersedes,
+        record.superseded_by,
+        to_json(record.evidence_ids) if record.evidence_ids else "[]",
+        version,
+        request_id,
+    )
+
+
+def to_record(row: Row) -> MemoryRecord:
+    """Return the record of a row of `RECORD_COLUMNS`."""
+    return MemoryRecord(
+        row[0],
+        row[1],
+        row[2],
+        row[3],
+        row[4],
+        row[5],
+        _LAYERS[row[6]],
+        row[7],
+        _texts(row[8]),
+        _mapping(row[9]),
+        row[10],
+        row[11],
+        row[12],
+        row[13],
+        row[14],
+        _STATUSES[row[15]],
+        row[16],
+        row[17],
+        _texts(row[18]),
+        row[19],
+    )
+
+
+def to_payload(row: Row) -> Payload:
+    """Return the payload of a row of `PAYLOAD_COLUMNS`."""
+    _, user_id, agent_id, session_id, source, layer, memory_at, created_at, tags, expires_at, attributes, status = row
+    return Payload(
+        user_id,
+        agent_id,
+        session_id,
+        source,
+        _LAYERS[layer],
+        created_at if memory_at is None else memory_at,
+        created_at,
+        _texts(tags),
+        expires_at,
+        _mapping(attributes),
+        _STATUSES[status],
+    )
+
+
+def vector_row(entry: Entry) -> tuple[object, ...] | None:
+    """Return the values of `vectors`, in the order of its columns; None for an entry that is only kept."""
+    if entry.vector is None:
+        return None
+    terms = entry.terms
+    return (
+        entry.record.id,
+        entry.record.user_id,
+        vector_bytes(entry.vector),
+        b"" if terms is None else np.asarray(terms.ids, _IDS).tobytes(),
+        b"" if terms is None else np.asarray(terms.weights, _FLOATS).tobytes(),
+    )
+
+
+def vector_bytes(vector: object) -> bytes:
+    """Return a vector (dims,) as it is stored."""
+    return np.asarray(vector, _FLOATS).tobytes()
+
+
+def to_point(row: Row) -> Point:
+    """Return the point of a row of `POINT_COLUMNS`; its arrays are read-only views of the row's bytes."""
+    size = len(PAYLOAD_COLUMNS)
+    vector, term_ids, term_weights = row[size:]
+    terms = TermVector(np.frombuffer(term_ids, _IDS), np.frombuffer(term_weights, _FLOATS))
+    return Point(row[0], np.frombuffer(vector, _FLOATS), terms, to_payload(row[:size]))
+
+
+def to_points(rows: Iterable[Row]) -> tuple[Point, ...]:
+    """Return the points of rows of `POINT_COLUMNS`."""
+    return tuple([to_point(row) for row in rows])
+
+
+def to_version(row: Row) -> RecordVersion:
+    """Return the version of a row of `versions`."""
+    return RecordVersion(*row)
+
+
+def to_change(row: Row) -> Change:
+    """Return the change of a row (seq, user, record, kind, version, at[, content])."""
+    return Change(row[0], row[1], row[2], ChangeKind(row[3]), row[4], row[5], *row[6:])
+
+
+def outcome_row(outcome: Outcome) -> tuple[object, ...]:
+    """Return the values of `outcomes`, in the order of its columns."""
+    return (
+        outcome.user_id,
+        outcome.request_id,
+        outcome.content_hash,
+        to_json(outcome.memory_ids),
+        outcome.recorded_at,
+        to_json(dict(outcome.answer)),
+    )
+
+
+def to_outcome(row: Row) -> Outcome:
+    """Return the outcome of a row of `outcomes`."""
+    return Outcome(row[0], row[1], row[2], _texts(row[3]), row[4], _mapping(row[5]))
+
+
+_QUOTE = 16  # a shorter text may well be part of an id or a scene's name
+
+
+def redacted_answer(row: Row, texts: Sequence[str]) -> str | None:
+    """Return the answer of a row of `outcomes` without `texts`, None when it holds none of them."""
+    answer: Json = _mapping(row[5])
+    redacted = _without(answer, texts)
+    return None if redacted == answer else to_json(redacted)
+
+
+def _without(value: Json, texts: Sequence[str]) -> Json:
+    """`value` with every string that is, or quotes, one of `texts` emptied."""
+    if isinstance(value, str):
+        quoted = any(value == text or (len(text) >= _QUOTE and text in value) for text in texts)
+        return "" if quoted else value
+    if isinstance(value, list):
+        return [_without(part, texts) for part in value]
+    if isinstance(value, dict):
+        return {key: _without(part, texts) for key, part in value.items()}
+    return value

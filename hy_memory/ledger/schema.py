@@ -1,0 +1,134 @@
+"""The ledger's tables: one schema for SQLite and PostgreSQL.
+
+Text lives in `records.content`, `records.context`, `versions.content` and, where a writer put it
+there, `outcomes.answer`; nothing else holds any. JSON is kept as ASCII text, so that both engines give
+back exactly what was stored, whatever characters or numbers it holds.
+"""
+
+from __future__ import annotations
+
+from sqlalchemy import (
+    BigInteger,
+    Column,
+    Double,
+    ForeignKey,
+    Index,
+    Integer,
+    LargeBinary,
+    MetaData,
+    String,
+    Table,
+    Text,
+)
+
+REVISION = "0001"
+"""The newest migration; a test holds it equal to Alembic's own head."""
+
+METADATA = MetaData()
+STAMP = MetaData()
+"""Alembic's own table, declared so that a new store can be stamped without importing Alembic."""
+
+KEY = Text().with_variant(Text(collation="C"), "postgresql")
+"""Ids and names. "C" makes PostgreSQL order them by code point, as SQLite and Python do."""
+SEQUENCE = BigInteger().with_variant(Integer, "sqlite")
+"""SQLite numbers rows by itself only where the type is spelled INTEGER."""
+
+records = Table(
+    "records",
+    METADATA,
+    Column("id", KEY, primary_key=True),
+    Column("user_id", KEY, nullable=False),
+    Column("content", Text, nullable=False),
+    Column("agent_id", KEY, nullable=False),
+    Column("session_id", KEY, nullable=False),
+    Column("source", KEY, nullable=False),
+    Column("layer", KEY, nullable=False),
+    Column("owner", Text, nullable=False),
+    Column("tags", Text, nullable=False),
+    Column("attributes", Text, nullable=False),
+    Column("context", Text, nullable=False),
+    Column("memory_at", Double),
+    Column("created_at", Double, nullable=False),
+    Column("updated_at", Double, nullable=False),
+    Column("expires_at", Double),
+    Column("status", KEY, nullable=False),
+    Column("supersedes", KEY),
+    Column("superseded_by", KEY),
+    Column("evidence_ids", Text, nullable=False),
+    Column("version", BigInteger, nullable=False),
+    Column("request_id", KEY),  # the request that made it, to find an outcome that may quote its text
+    Index("records_by_time", "user_id", "created_at", "id"),
+    Index("records_by_session", "user_id", "session_id", "created_at", "id"),
+)
+
+vectors = Table(  # apart from records, so that pages and counts do not drag 1.5 kB along for each row
+    "vectors",
+    METADATA,
+    Column("record_id", KEY, ForeignKey("records.id", ondelete="CASCADE"), primary_key=True),
+    Column("user_id", KEY, nullable=False),
+    Column("vector", LargeBinary, nullable=False),  # little-endian float32 (dims,)
+    Column("term_ids", LargeBinary, nullable=False),  # little-endian uint32 (n,)
+    Column("term_weights", LargeBinary, nullable=False),  # little-endian float32 (n,)
+    Index("vectors_by_user", "user_id"),
+)
+
+versions = Table(
+    "versions",
+    METADATA,
+    Column("record_id", KEY, ForeignKey("records.id", ondelete="CASCADE"), primary_key=True),
+    Column("version", BigInteger, primary_key=True),
+    Column("content", Text, nullable=False),
+    Column("memory_at", Double),
+    Column("recorded_at", Double, nullable=False),
+    Column("replaced_at", Double, nullable=False),
+)
+
+changes = Table(
+    "changes",
+    METADATA,
+    Column("seq", SEQUENCE, primary_key=True, autoincrement=True),
+    Column("user_id", KEY, nullable=False),
+    Column("record_id", KEY, nullable=False),  # no foreign key: a change outlives its record
+    Column("kind", KEY, nullable=False),
+    Column("version", BigInteger, nullable=False),
+    Column("at", Double, nullable=False),
+    Index("changes_by_user", "user_id", "seq"),
+    Index("changes_by_record", "record_id", "seq"),
+    sqlite_autoincrement=True,  # a number is never given out twice, also when the last rows are gone
+)
+
+tallies = Table(  # how many records there are, kept by every write: a page's total never counts rows
+    "tallies",
+    METADATA,
+    Column("user_id", KEY, primary_key=True),
+    Column("layer", KEY, primary_key=True),
+    Column("status", KEY, primary_key=True),
+    Column("amount", BigInteger, nullable=False),
+)
+
+outcomes = Table(
+    "outcomes",
+    METADATA,
+    Column("user_id", KEY, primary_key=True),
+    Column("request_id", KEY, primary_key=True),
+    Column("content_hash", Text, nullable=False),
+    Column("memory_ids", Text, nullable=False),
+    Column("recorded_at", Double, nullable=False),
+    Column("answer", Text, nullable=False),
+)
+
+projections = Table(
+    "projections",
+    METADATA,
+    Column("name", KEY, primary_key=True),
+    Column("seq", BigInteger, nullable=False),
+)
+
+meta = Table(
+    "meta",
+    METADATA,
+    Column("name", KEY, primary_key=True),
+    Column("value", Text, nullable=False),
+)
+
+alembic_version = Table("alembic_version", STAMP, Column("version_num", String(32), primary_key=True))
