@@ -8,13 +8,14 @@ from collections.abc import Iterable, Mapping, Sequence
 from operator import itemgetter
 
 import numpy as np
+import numpy.typing as npt
 
 from hy_memory.errors import EmbeddingError
 from hy_memory.values.point import Changes, FloatArray, Payload, Point, TermVector
 from hy_memory.values.record import Layer
 
 
-def unit(vector: Sequence[float] | FloatArray) -> FloatArray:
+def unit(vector: Sequence[float] | npt.NDArray[np.floating]) -> FloatArray:
     """Return `vector` as float32 of length 1."""
     row = np.asarray(vector, dtype=np.float32)
     return row / np.float32(np.linalg.norm(row))
@@ -44,7 +45,7 @@ def payload_for(user_id: str) -> Payload:
 def make_point(
     point_id: str,
     payload: Payload,
-    vector: Sequence[float] | FloatArray,
+    vector: Sequence[float] | npt.NDArray[np.floating],
     terms: Mapping[int, float] | None = None,
 ) -> Point:
     """Return a point with `vector` brought to unit length and `terms` as term id to weight."""

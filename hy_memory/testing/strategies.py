@@ -51,10 +51,17 @@ def scalars() -> st.SearchStrategy[Scalar]:
 
 def attributes() -> st.SearchStrategy[dict[str, Json]]:
     """Caller metadata: scalars, null, lists (mixed and nested) and objects under awkward keys."""
-    one: st.SearchStrategy[Json] = st.one_of(scalars(), st.none())
-    listed: st.SearchStrategy[Json] = st.lists(one, max_size=3)
-    nested: st.SearchStrategy[Json] = st.dictionaries(st.sampled_from(KEYS), one, max_size=2)
-    return st.dictionaries(st.sampled_from(KEYS), st.one_of(one, one, listed, nested), max_size=4)
+    listed = st.lists(_flat(), max_size=3)
+    nested = st.dictionaries(_keys(), _flat(), max_size=2)
+    return st.dictionaries(_keys(), st.one_of(_flat(), _flat(), listed, nested), max_size=4)
+
+
+def _flat() -> st.SearchStrategy[Json]:
+    return st.one_of(scalars(), st.none())
+
+
+def _keys() -> st.SearchStrategy[str]:
+    return st.sampled_from(KEYS)
 
 
 @st.composite

@@ -1,0 +1,1 @@
+"""The local keyword leg: BM25 over postings held in memory, one set for each user."""

@@ -1,0 +1,1 @@
+"""The default backend: exact search in process, over working sets built from the ledger."""

@@ -1,0 +1,81 @@
+"""One user's vectors as rows of a matrix, and FAISS's exact inner products with them.
+
+FAISS's kernels and not a matrix product: they sum each row in the same order wherever it stands,
+so equal rows have equal scores, they read selected rows without copying them, and from some 20,000
+rows on they are twice as fast.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import faiss
+import numpy as np
+
+from hy_memory.errors import InvalidArgumentError
+from hy_memory.values.point import FloatArray, Point
+from hy_memory.working_set.arrays import GrowingArray, RowArray
+from hy_memory.working_set.rows import Step
+
+
+class Matrix:
+    """Unit vectors, a row each (n, dims) float32; shared by the versions of a user's rows."""
+
+    def __init__(self, rows: FloatArray) -> None:
+        self._rows = GrowingArray(rows)
+        self._dims = rows.shape[1]
+
+    @classmethod
+    def build(cls, points: Sequence[Point], dims: int) -> Matrix:
+        """Return the vectors of `points`, one row each."""
+        rows = np.empty((len(points), dims), dtype=np.float32)
+        for row, point in enumerate(points):
+            rows[row] = point.vector
+        return cls(rows)
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of the rows."""
+        return self._rows.nbytes
+
+    def follow(self, step: Step, size: int) -> Matrix:
+        """Return the matrix after `step` of rows that were `size` many: the same one, unless rows moved."""
+        matrix = self if step.kept is None else Matrix(self._rows.head(size)[step.kept])
+        if step.added:
+            matrix._rows.extend([point.vector for point in step.added], len(step.added))
+        return matrix
+
+    def cosines(self, vector: FloatArray, size: int) -> FloatArray:
+        """Return the inner product of the unit `vector` (dims,) with each of the first `size` rows."""
+        query = self._checked(vector)
+        rows = self._rows.head(size)
+        scores = np.empty(size, dtype=np.float32)
+        if size:
+            faiss.fvec_inner_products_ny(
+                faiss.swig_ptr(scores), faiss.swig_ptr(query), faiss.swig_ptr(rows), self._dims, size
+            )
+        return np.clip(scores, -1.0, 1.0, out=scores)
+
+    def cosines_of(self, vector: FloatArray, places: RowArray) -> FloatArray:
+        """Return the inner product of the unit `vector` (dims,) with each row of `places` (n,)."""
+        query = self._checked(vector)
+        scores = np.empty(len(places), dtype=np.float32)
+        if len(places):
+            rows = self._rows.head(int(places.max()) + 1)
+            faiss.fvec_inner_products_by_idx(
+                faiss.swig_ptr(scores),
+                faiss.swig_ptr(query),
+                faiss.swig_ptr(rows),
+                faiss.swig_ptr(places),
+                self._dims,
+                1,
+                len(places),
+            )
+        return np.clip(scores, -1.0, 1.0, out=scores)
+
+    def _checked(self, vector: FloatArray) -> FloatArray:
+        """Return `vector` as the kernels need it; they read raw memory and check nothing."""
+        query = np.ascontiguousarray(vector, dtype=np.float32)
+        if query.shape != (self._dims,):
+            raise InvalidArgumentError("vector", query.shape, f"give a vector of {self._dims} numbers")
+        return query

@@ -1,0 +1,129 @@
+"""The payload fields of one user's rows as columns, and a filter tree over them as a mask.
+
+`mask` gives what `filters.evaluate` gives row by row; a property test holds them equal. Rows
+are only appended, so a column is read without a lock up to the size that a reader knows.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Mapping, Sequence
+
+import numpy as np
+
+from hy_memory.filters.tree import ATTRIBUTE, TIME_FIELDS, And, Compare, Filter, Not, Op
+from hy_memory.values.point import Payload
+from hy_memory.values.record import Json
+from hy_memory.working_set.arrays import BoolArray, RowArray
+from hy_memory.working_set.column_kinds import TextColumn, TimeColumn, ValuesColumn
+
+_TEXT_COLUMNS = ("agent_id", "session_id", "source", "layer", "status")  # user_id is the same in all rows
+_MOST_VALUE_COLUMNS = 64  # of caller fields that were asked for; a bound on what odd queries can cost
+_NO_ATTRIBUTES: Mapping[str, Json] = {}
+
+
+class Columns:
+    """The columns of one user. `extend` is for one writer at a time; `mask` for everybody."""
+
+    def __init__(self, user_id: str) -> None:
+        self._user_id = user_id
+        self._texts = {field: TextColumn() for field in _TEXT_COLUMNS}
+        self._times = {field: TimeColumn() for field in TIME_FIELDS}
+        self._tags: list[tuple[str, ...]] = []
+        self._attributes: list[Mapping[str, Json]] = []
+        self._values: dict[str, ValuesColumn] = {}
+        self._lock = threading.Lock()
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes held by the arrays, and an estimate for tags and attributes."""
+        columns = (*self._texts.values(), *self._times.values(), *tuple(self._values.values()))
+        # Two list slots a row; a small dict of short texts is some 400 bytes.
+        written = sum(1 for one in self._attributes if one)
+        return sum(column.nbytes for column in columns) + 16 * len(self._tags) + 400 * written
+
+    def extend(self, payloads: Sequence[Payload]) -> None:
+        """Append one row for each of `payloads`."""
+        for field, column in self._texts.items():
+            column.extend([getattr(payload, field) for payload in payloads])
+        for field, times in self._times.items():
+            times.extend([getattr(payload, field) for payload in payloads])
+        self._tags.extend(payload.tags for payload in payloads)
+        self._attributes.extend(payload.attributes or _NO_ATTRIBUTES for payload in payloads)
+
+    def take(self, rows: RowArray) -> Columns:
+        """Return new columns that hold copies of `rows` in that order."""
+        taken = Columns(self._user_id)
+        taken._texts = {field: column.take(rows) for field, column in self._texts.items()}
+        taken._times = {field: column.take(rows) for field, column in self._times.items()}
+        taken._tags = [self._tags[row] for row in rows.tolist()]
+        taken._attributes = [self._attributes[row] for row in rows.tolist()]
+        return taken
+
+    def mask(self, tree: Filter, size: int) -> BoolArray | None:
+        """Return which of the first `size` rows satisfy `tree` (size,), None when all of them do."""
+        if isinstance(tree, Compare):
+            return self._compare(tree, size)
+        if isinstance(tree, Not):
+            inner = self.mask(tree.part, size)
+            return np.zeros(size, dtype=np.bool_) if inner is None else ~inner
+        masks = [self.mask(part, size) for part in tree.parts]
+        if isinstance(tree, And):
+            return _all_of([one for one in masks if one is not None])
+        return _any_of(masks, size)
+
+    def _compare(self, node: Compare, size: int) -> BoolArray | None:
+        if node.field in self._texts:
+            return self._texts[node.field].mask(node, size)
+        if node.field in self._times:
+            return self._times[node.field].mask(node, size)
+        if node.field == "user_id":
+            return None if self._is_mine(node) else np.zeros(size, dtype=np.bool_)
+        return self._value_column(node.field, size).mask(node, size)
+
+    def _is_mine(self, node: Compare) -> bool:
+        if node.op is Op.EXISTS:
+            return node.value is True
+        wanted = node.value if isinstance(node.value, tuple) else (node.value,)
+        return node.op in (Op.EQ, Op.IN) and self._user_id in wanted
+
+    def _value_column(self, field: str, size: int) -> ValuesColumn:
+        """Return the column of tags or of a caller's field, made or extended to `size` rows."""
+        with self._lock:
+            column = self._values.get(field)
+            if column is None:
+                if len(self._values) >= _MOST_VALUE_COLUMNS:
+                    del self._values[next(iter(self._values))]
+                column = self._values[field] = ValuesColumn()
+            if column.covered < size:
+                read = self._reader(field)
+                column.extend([read(row) for row in range(column.covered, size)])
+            return column
+
+    def _reader(self, field: str) -> Callable[[int], object]:
+        if not field.startswith(ATTRIBUTE):
+            return self._tags.__getitem__
+        key, attributes = field[len(ATTRIBUTE) :], self._attributes
+        return lambda row: attributes[row].get(key)
+
+
+def _all_of(masks: Sequence[BoolArray]) -> BoolArray | None:
+    """Return the conjunction of `masks`, None (everything) for none."""
+    if not masks:
+        return None
+    result = masks[0]
+    for one in masks[1:]:
+        result = result & one
+    return result
+
+
+def _any_of(masks: Sequence[BoolArray | None], size: int) -> BoolArray | None:
+    """Return the disjunction of `masks`, of which None stands for everything."""
+    result = np.zeros(size, dtype=np.bool_)
+    for one in masks:
+        if one is None:
+            return None
+        result = result | one
+    return result
+
+
