@@ -6,13 +6,13 @@ from collections.abc import Generator
 from pathlib import Path
 
 import pytest
+from qdrant_harness import fed_harness, quick_folder
 
 from hy_memory.ports import Backend, BackendOptions
 from hy_memory.testing.contracts.harness import Harness
 from hy_memory.testing.contracts.keyword import KeywordIndexContract
 from hy_memory.testing.contracts.vectors import VectorIndexContract
 from hy_memory.testing.fakes import ListSource
-from qdrant_harness import fed_harness, quick_folder
 
 
 class _Path:

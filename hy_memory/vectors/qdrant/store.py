@@ -18,6 +18,7 @@ import numpy.typing as npt
 
 from hy_memory.errors import ConfigurationError, MissingExtraError
 from hy_memory.filters.scope import ScopedFilter, scoped
+from hy_memory.keyword.statistics import TermStatistics
 from hy_memory.ports import TIE, Backend, BackendOptions, PointSource, Ranking, ScoreArray
 from hy_memory.ranking.bm25 import idf
 from hy_memory.values.point import FloatArray, IdArray, Point
@@ -155,15 +156,10 @@ def open_backend(options: BackendOptions, source: PointSource) -> Backend:
 
     Raises MissingExtraError, StoreLockedError, or a ConfigurationError that says what to do.
     """
-    from hy_memory.keyword.statistics import TermStatistics
-
-    return assemble(_open_engine(options), TermStatistics(source))
-
-
-def assemble(engine: Engine, totals: TermTotals) -> Backend:
-    """Return the backend over `engine`, which it owns from now on."""
+    engine = _open_engine(options)
+    totals = TermStatistics(source, options.memory_budget)
     keywords = QdrantKeywords(engine, totals)
-    return Backend("qdrant", QdrantVectors(engine), keywords, QdrantFeed(engine), (engine,))
+    return Backend("qdrant", QdrantVectors(engine), keywords, QdrantFeed(engine), (engine, totals))
 
 
 def _open_engine(options: BackendOptions) -> Engine:
