@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from sqlalchemy import Select, and_, exists, func, select
+from sqlalchemy import ClauseElement, Select, and_, exists, func, select
 
 from hy_memory.ledger.database import Database
 from hy_memory.ledger.identity import EMBEDDER, from_json
@@ -19,29 +19,30 @@ def logical_problems(database: Database) -> tuple[str, ...]:
     """Return one sentence for each kind of contradiction, seen in one snapshot."""
     with database.snapshot() as cursor:
 
-        def rows(statement: Select[Any]) -> Sequence[Any]:
+        def rows(statement: ClauseElement) -> Sequence[Any]:
             prepared = database.statements.prepare(statement)
             cursor.execute(prepared.sql, prepared.bind())
             return cursor.fetchall()
 
-        found = [_sentence(what, [row[0] for row in rows(query)]) for what, query in _QUERIES.items()]
+        found = [_sentence(what, rows(query)) for what, query in _QUERIES.items()]
         bound = rows(select(meta.c.value).where(meta.c.name == EMBEDDER))
         if bound:
             size = 4 * from_json(bound[0][0]).dims
             wrong = select(vectors.c.record_id).where(func.length(vectors.c.vector) != size)
-            found.append(_sentence("vectors of another length than the embedder's", [r[0] for r in rows(wrong)]))
-        told = {(row[0], row[1], row[2]): int(row[3]) for row in rows(select(*tallies.columns)) if row[3]}
+            found.append(_sentence("vectors of another length than the embedder's", rows(wrong)))
+        told = {tuple(key): int(amount) for *key, amount in rows(select(*tallies.columns)) if amount}
         key = (records.c.user_id, records.c.layer, records.c.status)
-        counted = {(row[0], row[1], row[2]): row[3] for row in rows(select(*key, func.count()).group_by(*key))}
-        found.append(_sentence("users with wrong tallies", sorted({k[0] for k, _ in told.items() ^ counted.items()})))
+        counted = {tuple(key): number for *key, number in rows(select(*key, func.count()).group_by(*key))}
+        wrong_users = sorted({key[:1] for key, _ in told.items() ^ counted.items()})
+        found.append(_sentence("users with wrong tallies", wrong_users))
     return tuple(sentence for sentence in found if sentence)
 
 
-def _sentence(what: str, ids: Sequence[str]) -> str:
-    if not ids:
+def _sentence(what: str, rows: Sequence[Sequence[Any]]) -> str:
+    if not rows:
         return ""
-    shown = ", ".join(map(repr, ids[:_NAMED]))
-    return f"{len(ids)} {what}: {shown}" + (" …" if len(ids) > _NAMED else "")
+    shown = ", ".join(repr(row[0]) for row in rows[:_NAMED])
+    return f"{len(rows)} {what}: {shown}" + (" …" if len(rows) > _NAMED else "")
 
 
 _NO_RECORD = ~exists().where(records.c.id == vectors.c.record_id)

@@ -104,6 +104,7 @@ tallies = Table(  # how many records there are, kept by every write: a page's to
     Column("layer", KEY, primary_key=True),
     Column("status", KEY, primary_key=True),
     Column("amount", BigInteger, nullable=False),
+    sqlite_with_rowid=False,  # small rows, found by their key alone: one tree to write instead of two
 )
 
 outcomes = Table(
@@ -115,6 +116,8 @@ outcomes = Table(
     Column("memory_ids", Text, nullable=False),
     Column("recorded_at", Double, nullable=False),
     Column("answer", Text, nullable=False),
+    Index("outcomes_by_request", "request_id"),
+    sqlite_with_rowid=False,
 )
 
 projections = Table(
@@ -122,6 +125,7 @@ projections = Table(
     METADATA,
     Column("name", KEY, primary_key=True),
     Column("seq", BigInteger, nullable=False),
+    sqlite_with_rowid=False,
 )
 
 meta = Table(
@@ -129,6 +133,7 @@ meta = Table(
     METADATA,
     Column("name", KEY, primary_key=True),
     Column("value", Text, nullable=False),
+    sqlite_with_rowid=False,
 )
 
 alembic_version = Table("alembic_version", STAMP, Column("version_num", String(32), primary_key=True))

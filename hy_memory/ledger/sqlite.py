@@ -12,13 +12,21 @@ import sqlite3
 import threading
 import time
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 from urllib.parse import quote
 
-from sqlalchemy import URL, ColumnElement, PoolProxiedConnection, bindparam, create_engine, event, func, select
+from sqlalchemy import (
+    URL,
+    ColumnElement,
+    PoolProxiedConnection,
+    bindparam,
+    create_engine,
+    func,
+    select,
+)
 from sqlalchemy.engine import Engine
 from sqlalchemy.engine.interfaces import DBAPICursor
 from sqlalchemy.exc import DBAPIError
@@ -34,9 +42,10 @@ PATIENCE = 30.0
 _KEPT_OPEN = 16  # connections that stay open between calls; one thread needs one, two while it writes
 _SYNCHRONOUS = ("OFF", "NORMAL", "FULL", "EXTRA")
 
+_BUSY = f"another process has been writing for {PATIENCE:.0f} s; end it, or try again later"
 _ADVICE = {
-    sqlite3.SQLITE_BUSY: f"another process has been writing for {PATIENCE:.0f} s; end it, or try again later",
-    sqlite3.SQLITE_LOCKED: f"another process has been writing for {PATIENCE:.0f} s; end it, or try again later",
+    sqlite3.SQLITE_BUSY: _BUSY,
+    sqlite3.SQLITE_LOCKED: _BUSY,
     sqlite3.SQLITE_READONLY: "the file or its folder is read-only; give this user the right to write there",
     sqlite3.SQLITE_PERM: "this user may not open the file; give it the right to read and write there",
     sqlite3.SQLITE_CANTOPEN: "the file cannot be opened; check that the folder exists and may be written",
@@ -123,7 +132,7 @@ class SqliteDatabase:
                 connection.exec_driver_sql("PRAGMA foreign_keys = ON")
 
     @contextmanager
-    def _translated(self) -> Iterator[None]:
+    def _translated(self) -> Generator[None]:
         try:
             yield
         except (sqlite3.Error, DBAPIError, OverflowError, UnicodeEncodeError) as error:
@@ -138,7 +147,7 @@ class SqliteDatabase:
         return self._engine.raw_connection()
 
     @contextmanager
-    def read(self) -> Iterator[DBAPICursor]:
+    def read(self) -> Generator[DBAPICursor]:
         """Return a cursor for one statement."""
         with self._translated():
             connection = self._checkout()
@@ -150,19 +159,19 @@ class SqliteDatabase:
                 connection.close()
 
     @contextmanager
-    def snapshot(self) -> Iterator[DBAPICursor]:
+    def snapshot(self) -> Generator[DBAPICursor]:
         """Return a cursor for several statements."""
         with self._transaction("BEGIN") as cursor:
             yield cursor
 
     @contextmanager
-    def write(self) -> Iterator[DBAPICursor]:
+    def write(self) -> Generator[DBAPICursor]:
         """Return a cursor inside the writing transaction."""
         with self._writing, self._transaction("BEGIN IMMEDIATE") as cursor:
             yield cursor
 
     @contextmanager
-    def _transaction(self, begin: str) -> Iterator[DBAPICursor]:
+    def _transaction(self, begin: str) -> Generator[DBAPICursor]:
         with self._translated():
             connection = self._checkout()
             cursor = connection.cursor()
@@ -190,7 +199,7 @@ class SqliteDatabase:
             return self._watch.execute("PRAGMA data_version").fetchone()[0]
 
     @contextmanager
-    def feeding(self, projection: str) -> Iterator[None]:
+    def feeding(self, projection: str) -> Generator[None]:
         """Hold a lock file beside the database."""
         from filelock import FileLock  # imports asyncio (60 ms), and most clients feed nothing
 
@@ -212,7 +221,8 @@ class SqliteDatabase:
             found = [str(row[0]) for row in cursor.fetchall() if row[0] != "ok"]
         with self.read() as cursor:
             cursor.execute("PRAGMA foreign_key_check")
-            found += [f"{row[0]} row {row[1]} refers to a missing row of {row[2]}" for row in cursor.fetchall()]
+            rows = cursor.fetchall()
+        found += [f"{row[0]} row {row[1]} refers to a missing row of {row[2]}" for row in rows]
         return tuple(found)
 
     def close(self) -> None:
@@ -231,7 +241,7 @@ def _use_wal(cursor: DBAPICursor) -> None:
     while True:
         try:
             cursor.execute("PRAGMA journal_mode")
-            if cursor.fetchone()[0] != "wal":
+            if cursor.fetchall()[0][0] != "wal":
                 cursor.execute("PRAGMA journal_mode = WAL")
                 cursor.fetchall()
             return
@@ -244,11 +254,11 @@ def _use_wal(cursor: DBAPICursor) -> None:
 def _revision(cursor: DBAPICursor) -> str | None:
     """The schema's revision as the file tells it, None for a new file."""
     cursor.execute("SELECT count(*) FROM sqlite_master WHERE type = 'table' AND name = 'alembic_version'")
-    if not cursor.fetchone()[0]:
+    if not cursor.fetchall()[0][0]:
         return None
     cursor.execute("SELECT version_num FROM alembic_version")
-    row = cast("tuple[str] | None", cursor.fetchone())
-    return None if row is None else row[0]
+    rows = cursor.fetchall()
+    return rows[0][0] if rows else None
 
 
 def _roll_back(connection: PoolProxiedConnection) -> None:

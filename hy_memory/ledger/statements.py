@@ -12,12 +12,10 @@ from functools import cached_property
 from typing import Any, TypeAlias
 
 from sqlalchemy import (
+    ClauseElement,
     ColumnElement,
-    Delete,
-    Insert,
     Select,
     Table,
-    Update,
     and_,
     bindparam,
     delete,
@@ -45,7 +43,6 @@ from hy_memory.ledger.schema import (
 from hy_memory.values.record import Status
 from hy_memory.values.write import ChangeKind
 
-Statement: TypeAlias = Select[Any] | Insert | Update | Delete
 Member: TypeAlias = Callable[[ColumnElement[Any], str], ColumnElement[bool]]
 """Makes "this column is among the values bound under this name": one parameter, however many values."""
 
@@ -75,13 +72,14 @@ class Statements:
         self._dialect = dialect
         self._member = member
 
-    def prepare(self, statement: Statement, column_keys: list[str] | None = None) -> Prepared:
+    def prepare(self, statement: ClauseElement, column_keys: list[str] | None = None) -> Prepared:
         """Return `statement` compiled for this engine's driver, which binds by position."""
         compiled = statement.compile(
             dialect=self._dialect, column_keys=column_keys, compile_kwargs={"render_postcompile": True}
         )
         names: list[str] = getattr(compiled, "positiontup", None) or []
-        return Prepared(str(compiled), tuple(names), dict(compiled.params))
+        bound: dict[str, object] = {**(compiled.params or {})}
+        return Prepared(str(compiled), tuple(names), bound)
 
     def among(self, column: ColumnElement[Any], values: tuple[str, ...], name: str) -> ColumnElement[bool]:
         """Return that `column` is one of `values`; for more than one, they are to be bound under `name`."""
@@ -93,7 +91,9 @@ class Statements:
     def _upsert(self, table: Table) -> Prepared:
         make = postgresql.insert if self._dialect.name == "postgresql" else sqlite.insert
         row = make(table)
-        written = {c.name: row.excluded[c.name] for c in table.columns if not c.primary_key}
+        written: dict[str, ColumnElement[Any]] = {
+            c.name: row.excluded[c.name] for c in table.columns if not c.primary_key
+        }
         if table is tallies:  # amounts are told as differences
             written["amount"] = tallies.c.amount + row.excluded["amount"]
         key = [column.name for column in table.primary_key]
@@ -123,7 +123,8 @@ class Statements:
     def head(self) -> Prepared:
         """What an update must know of the record it replaces. Parameters: id."""
         c = records.c
-        columns = (c.user_id, c.version, c.content, c.memory_at, c.created_at, c.updated_at, c.layer, c.status)
+        names = "user_id version content memory_at created_at updated_at layer status"
+        columns = [c[name] for name in names.split()]
         return self.prepare(select(*columns).where(c.id == bindparam("id")))
 
     @cached_property
@@ -151,6 +152,11 @@ class Statements:
             .where(versions.c.record_id == bindparam("id"))
             .order_by(versions.c.version.desc())
         )
+
+    @cached_property
+    def delete_versions(self) -> Prepared:
+        """Parameters: ids."""
+        return self.prepare(delete(versions).where(self._member(versions.c.record_id, "ids")))
 
     @cached_property
     def texts_of(self) -> Prepared:
@@ -219,8 +225,24 @@ class Statements:
         later = select(*columns).where(c.seq > bindparam("after")).order_by(c.seq)
         return self.prepare(later.limit(bindparam("limit")))
 
-    def history(self, *, by_user: bool, by_record: bool) -> Prepared:
-        """Parameters: limit, and user_id and record_id where they are asked for."""
+    @cached_property
+    def history_of_user(self) -> Prepared:
+        """Parameters: user_id, limit."""
+        return self._history(changes.c.user_id == bindparam("user_id"))
+
+    @cached_property
+    def history_of_record(self) -> Prepared:
+        """Parameters: record_id, limit."""
+        return self._history(changes.c.record_id == bindparam("record_id"))
+
+    @cached_property
+    def history_of_both(self) -> Prepared:
+        """Parameters: user_id, record_id, limit."""
+        return self._history(
+            changes.c.user_id == bindparam("user_id"), changes.c.record_id == bindparam("record_id")
+        )
+
+    def _history(self, *whose: ColumnElement[bool]) -> Prepared:
         c, later = changes.c, changes.alias("later")
         gone = exists().where(  # an id that was deleted and stored again has two lives with the same versions
             later.c.record_id == c.record_id,
@@ -231,11 +253,7 @@ class Statements:
         old = and_(versions.c.record_id == c.record_id, versions.c.version == c.version, ~gone)
         text = func.coalesce(versions.c.content, records.c.content)
         joined = changes.outerjoin(records, now).outerjoin(versions, old)
-        found = select(c.seq, *(c[name] for name in _LOGGED), text).select_from(joined)
-        if by_user:
-            found = found.where(c.user_id == bindparam("user_id"))
-        if by_record:
-            found = found.where(c.record_id == bindparam("record_id"))
+        found = select(c.seq, *(c[name] for name in _LOGGED), text).select_from(joined).where(*whose)
         return self.prepare(found.order_by(c.seq.desc()).limit(bindparam("limit")))
 
     # counts
@@ -276,6 +294,13 @@ class Statements:
         c = outcomes.c
         one = and_(c.user_id == bindparam("user_id"), c.request_id == bindparam("request_id"))
         return self.prepare(select(*outcomes.columns).where(one))
+
+    @cached_property
+    def outcome_of_anybody(self) -> Prepared:
+        """The newest one, should two users have chosen the same id. Parameters: request_id."""
+        c = outcomes.c
+        found = select(*outcomes.columns).where(c.request_id == bindparam("request_id"))
+        return self.prepare(found.order_by(c.recorded_at.desc()).limit(1))
 
     @cached_property
     def replace_answer(self) -> Prepared:

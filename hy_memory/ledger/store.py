@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Generator, Iterable, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from typing import Any
 
@@ -51,10 +51,15 @@ class SqlLedger:
         with self._writing() as transaction:
             transaction.replace(entry, expected_version)
 
-    def delete(self, ids: Sequence[str]) -> int:
-        """Remove records by id."""
+    def delete(self, ids: Sequence[str], rewritten: Sequence[Entry] = ()) -> int:
+        """Remove records by id, and their words from `rewritten` ones.
+
+        Raises ConflictError, with nothing removed, when one of `rewritten` is no longer at its version.
+        """
         with self._writing() as transaction:
-            return transaction.remove(list(dict.fromkeys(ids)))
+            removed = transaction.remove(list(dict.fromkeys(ids)))
+            transaction.rewrite(rewritten)
+            return removed
 
     def delete_all(self, where: ScopedFilter) -> int:
         """Remove the records that `where` admits."""
@@ -95,13 +100,19 @@ class SqlLedger:
         """Return the last changes; raises InvalidArgumentError where neither is named."""
         if user_id is None and memory_id is None:
             raise InvalidArgumentError("user_id", user_id, "name a user or a memory")
-        statement = self._sql.history(by_user=user_id is not None, by_record=memory_id is not None)
+        if user_id is None:
+            statement = self._sql.history_of_record
+        else:
+            statement = self._sql.history_of_user if memory_id is None else self._sql.history_of_both
         rows = self._rows(statement, user_id=user_id, record_id=memory_id, limit=limit)
         return tuple(map(to_change, rows))
 
-    def outcome(self, user_id: str, request_id: str) -> Outcome | None:
-        """Return what a request led to."""
-        rows = self._rows(self._sql.outcome, user_id=user_id, request_id=request_id)
+    def outcome(self, request_id: str, user_id: str | None = None) -> Outcome | None:
+        """Return what a request led to; the newest one where two users chose the same id."""
+        if user_id is None:
+            rows = self._rows(self._sql.outcome_of_anybody, request_id=request_id)
+        else:
+            rows = self._rows(self._sql.outcome, user_id=user_id, request_id=request_id)
         return to_outcome(rows[0]) if rows else None
 
     # feeding projections
@@ -196,7 +207,7 @@ class SqlLedger:
         self._database.close()
 
     @contextmanager
-    def _writing(self) -> Iterator[Transaction]:
+    def _writing(self) -> Generator[Transaction]:
         with self._database.write() as cursor:
             yield Transaction(self._database, cursor, self._clock.now())
 

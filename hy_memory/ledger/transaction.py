@@ -70,20 +70,41 @@ class Transaction:
 
     def replace(self, entry: Entry, expected_version: int) -> None:
         """Store a record's next version, and the text it had until now."""
-        sql, record = self.database.statements, entry.record
-        rows = self._rows(sql.head, id=record.id)
-        if not rows or rows[0][0] != record.user_id:
-            raise MemoryNotFoundError(record.id)
-        user_id, version, content, memory_at, created_at, updated_at, layer, status = rows[0]
-        if version != expected_version:
+        head = self._head(entry, expected_version)
+        if head is None:
+            raise MemoryNotFoundError(entry.record.id)
+        _, version, content, memory_at, created_at, updated_at, *_ = head
+        kept_from, kept_until = max(created_at, updated_at), entry.record.updated_at or self.at
+        old = (entry.record.id, version, content, memory_at, kept_from, kept_until)
+        self.cursor.execute(self.database.statements.insert_version.sql, old)
+        self._store_next(entry, head)
+
+    def rewrite(self, entries: Sequence[Entry]) -> None:
+        """Store the next version of records, and forget every text they had; vanished ones are let go."""
+        for entry in entries:
+            head = self._head(entry, entry.record.version)
+            if head is not None:
+                self._store_next(entry, head)
+        if entries:
+            ids = self.database.pack([entry.record.id for entry in entries])
+            self._run(self.database.statements.delete_versions, ids=ids)
+
+    def _head(self, entry: Entry, expected_version: int) -> Row | None:
+        """What is stored now, None where there is no such record of this user."""
+        rows = self._rows(self.database.statements.head, id=entry.record.id)
+        if not rows or rows[0][0] != entry.record.user_id:
+            return None
+        if rows[0][1] != expected_version:
             raise ConflictError(
-                f"memory {record.id!r} is at version {version}, not {expected_version}: it was changed"
-                " meanwhile; read it again and repeat the update"
+                f"memory {entry.record.id!r} is at version {rows[0][1]}, not {expected_version}: it was"
+                " changed meanwhile; read it again and repeat"
             )
+        return rows[0]
+
+    def _store_next(self, entry: Entry, head: Row) -> None:
+        sql, record = self.database.statements, entry.record
+        user_id, version, *_, layer, status = head
         self._check_dims((entry,))
-        recorded_at = max(created_at, updated_at)
-        old = (record.id, version, content, memory_at, recorded_at, record.updated_at or self.at)
-        self.cursor.execute(sql.insert_version.sql, old)
         _, *new, _ = record_row(record, version + 1, None)
         self.cursor.execute(sql.replace_record.sql, (*new, record.id, version))
         if entry.vector is None:
@@ -154,7 +175,7 @@ class Transaction:
         before = self._rows(sql.last_seq)[0][0] or 0
         for ids, rows in vectors:
             if rows.shape != (len(ids), identity.dims):
-                raise LedgerError(f"{len(ids)} vectors of {identity.dims} expected, got the shape {rows.shape}")
+                raise LedgerError(f"{len(ids)} ids × {identity.dims} dimensions, but an array {rows.shape}")
             self.cursor.executemany(
                 sql.replace_vector.sql, [(vector_bytes(row), id_) for id_, row in zip(ids, rows, strict=True)]
             )
@@ -174,7 +195,7 @@ class Transaction:
         bound = self.embedder() if sizes else None
         if bound is not None and sizes != {bound.dims}:
             raise LedgerError(
-                f"the store's vectors have {bound.dims} dimensions ({bound.name}), these have {sorted(sizes)}:"
+                f"the store's vectors have {bound.dims} dimensions ({bound.name}), these {sorted(sizes)}:"
                 " open the store again with its embedder, or re-embed it"
             )
 

@@ -107,6 +107,7 @@ def _bookkeeping() -> None:
         sa.Column("layer", _KEY, primary_key=True),
         sa.Column("status", _KEY, primary_key=True),
         sa.Column("amount", sa.BigInteger, nullable=False),
+        sqlite_with_rowid=False,
     )
     op.create_table(
         "outcomes",
@@ -116,14 +117,18 @@ def _bookkeeping() -> None:
         sa.Column("memory_ids", sa.Text, nullable=False),
         sa.Column("recorded_at", sa.Double, nullable=False),
         sa.Column("answer", sa.Text, nullable=False),
+        sqlite_with_rowid=False,
     )
+    op.create_index("outcomes_by_request", "outcomes", ["request_id"])
     op.create_table(
         "projections",
         sa.Column("name", _KEY, primary_key=True),
         sa.Column("seq", sa.BigInteger, nullable=False),
+        sqlite_with_rowid=False,
     )
     op.create_table(
         "meta",
         sa.Column("name", _KEY, primary_key=True),
         sa.Column("value", sa.Text, nullable=False),
+        sqlite_with_rowid=False,
     )
