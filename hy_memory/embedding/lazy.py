@@ -24,3 +24,8 @@ class Lazy(Generic[Loaded]):
                 if not self._loaded:
                     self._loaded.append(self._load())
         return self._loaded[0]
+
+    @property
+    def loaded(self) -> Loaded | None:
+        """The value, None as long as nobody needed it."""
+        return self._loaded[0] if self._loaded else None

@@ -72,7 +72,9 @@ class _OpenAI:
         self._asked_dims = options.dims
         self._send_dims = options.dims is not None
         self._dims = Lazy(self._find_dims)
-        self._client = httpx.Client(headers=_headers(options.api_key), timeout=options.timeout)
+        headers = _headers(options.api_key)
+        # At the first text, because reading the certificates takes 50 ms.
+        self._client = Lazy(lambda: httpx.Client(headers=headers))
 
     @property
     def dims(self) -> int:
@@ -92,7 +94,9 @@ class _OpenAI:
 
     def close(self) -> None:
         """Close the kept connections."""
-        self._client.close()
+        client = self._client.loaded
+        if client is not None:
+            client.close()
 
     def _find_dims(self) -> int:
         known = self._asked_dims or _KNOWN_DIMS.get(self._model)
@@ -131,7 +135,7 @@ class _OpenAI:
         left = max(0.001, deadline - time.monotonic())
         body = bytearray()
         try:
-            with self._client.stream("POST", self._url, json=request, timeout=left) as response:
+            with self._client.get().stream("POST", self._url, json=request, timeout=left) as response:
                 for piece in response.iter_bytes():
                     body += piece
                     # httpx bounds each read, not their sum: a dripping answer would never end.
