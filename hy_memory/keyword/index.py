@@ -122,7 +122,8 @@ def _row_scores(user: KeywordRows, query: IdArray) -> ScoreArray:
         return np.zeros(rows.size)
     weighed = weigh_query(query, rows.count, matches.frequencies)
     shares = matches.weights * weighed.idf[matches.places]
-    return keyword_scores(np.bincount(matches.rows, weights=shares, minlength=rows.size), weighed)
+    raw = np.bincount(matches.rows, weights=shares, minlength=rows.size).astype(np.float64, copy=False)
+    return keyword_scores(raw, weighed)
 
 
 def _search(user: KeywordRows, query: IdArray, where: ScopedFilter, top_k: int) -> Ranking:

@@ -103,8 +103,10 @@ class Postings:
 
     def keep(self, kept: RowArray) -> Postings:
         """Return postings of the rows `kept` alone, renumbered: row i is what was `kept[i]`."""
-        parts = [(_spread(one), one.rows, one.weights) for one in self.segments] + [self._tail_arrays()]
-        terms, rows, weights = (np.concatenate([part[column] for part in parts]) for column in range(3))
+        tail_terms, tail_rows, tail_weights = self._tail_arrays()
+        terms = np.concatenate([*(_spread(one) for one in self.segments), tail_terms])
+        rows = np.concatenate([*(one.rows for one in self.segments), tail_rows])
+        weights = np.concatenate([*(one.weights for one in self.segments), tail_weights])
         moved = np.full(int(max(rows.max(initial=-1), kept.max(initial=-1))) + 1, -1, dtype=np.int32)
         moved[kept] = np.arange(len(kept), dtype=np.int32)
         rows = moved[rows]

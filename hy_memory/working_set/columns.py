@@ -31,6 +31,7 @@ class Columns:
         self._times = {field: TimeColumn() for field in TIME_FIELDS}
         self._tags: list[tuple[str, ...]] = []
         self._attributes: list[Mapping[str, Json]] = []
+        self._with_attributes = 0
         self._values: dict[str, ValuesColumn] = {}
         self._lock = threading.Lock()
 
@@ -39,8 +40,7 @@ class Columns:
         """Bytes held by the arrays, and an estimate for tags and attributes."""
         columns = (*self._texts.values(), *self._times.values(), *tuple(self._values.values()))
         # Two list slots a row; a small dict of short texts is some 400 bytes.
-        written = sum(1 for one in self._attributes if one)
-        return sum(column.nbytes for column in columns) + 16 * len(self._tags) + 400 * written
+        return sum(column.nbytes for column in columns) + 16 * len(self._tags) + 400 * self._with_attributes
 
     def extend(self, payloads: Sequence[Payload]) -> None:
         """Append one row for each of `payloads`."""
@@ -50,6 +50,7 @@ class Columns:
             times.extend([getattr(payload, field) for payload in payloads])
         self._tags.extend(payload.tags for payload in payloads)
         self._attributes.extend(payload.attributes or _NO_ATTRIBUTES for payload in payloads)
+        self._with_attributes += sum(1 for payload in payloads if payload.attributes)
 
     def take(self, rows: RowArray) -> Columns:
         """Return new columns that hold copies of `rows` in that order."""
@@ -58,6 +59,7 @@ class Columns:
         taken._times = {field: column.take(rows) for field, column in self._times.items()}
         taken._tags = [self._tags[row] for row in rows.tolist()]
         taken._attributes = [self._attributes[row] for row in rows.tolist()]
+        taken._with_attributes = sum(1 for attributes in taken._attributes if attributes)
         return taken
 
     def mask(self, tree: Filter, size: int) -> BoolArray | None:

@@ -197,12 +197,17 @@ class VectorIndexContract:
         harness.remove([one.id for one in mine])
 
     @EXAMPLES
-    @given(found=points(DIMS, max_size=40), vector=vectors(DIMS), top_k=st.integers(1, 45))
+    @given(
+        rows=st.lists(st.tuples(st.sampled_from(("u1", "u2")), vectors(DIMS)), max_size=40),
+        vector=vectors(DIMS),
+        top_k=st.integers(1, 45),
+    )
     def test_search_is_brute_force(
-        self, harness: Harness, found: list[Point], vector: FloatArray, top_k: int
+        self, harness: Harness, rows: list[tuple[str, FloatArray]], vector: FloatArray, top_k: int
     ) -> None:
         """The best k are exactly the best k, with exact scores."""
         names = {"u1": fresh_user(), "u2": fresh_user()}
+        found = [make_point(f"p{place}", payload_for(user), row) for place, (user, row) in enumerate(rows)]
         mine = owned(found, names)
         harness.put(mine)
         self.check_top(harness, mine, vector, users(*names.values()), top_k)

@@ -7,15 +7,21 @@ rows on they are twice as fast.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import faiss
 import numpy as np
+import numpy.typing as npt
 
 from hy_memory.errors import InvalidArgumentError
 from hy_memory.values.point import FloatArray, Point
 from hy_memory.working_set.arrays import GrowingArray, RowArray
 from hy_memory.working_set.rows import Step
+
+# Generated wrappers of FAISS's C++ functions, which its type stubs leave out.
+_at: Callable[[npt.NDArray[np.generic]], object] = faiss.swig_ptr  # pyright: ignore[reportAttributeAccessIssue]
+_products: Callable[..., None] = faiss.fvec_inner_products_ny  # pyright: ignore[reportAttributeAccessIssue]
+_products_of: Callable[..., None] = faiss.fvec_inner_products_by_idx  # pyright: ignore[reportAttributeAccessIssue]
 
 
 class Matrix:
@@ -48,12 +54,9 @@ class Matrix:
     def cosines(self, vector: FloatArray, size: int) -> FloatArray:
         """Return the inner product of the unit `vector` (dims,) with each of the first `size` rows."""
         query = self._checked(vector)
-        rows = self._rows.head(size)
         scores = np.empty(size, dtype=np.float32)
         if size:
-            faiss.fvec_inner_products_ny(
-                faiss.swig_ptr(scores), faiss.swig_ptr(query), faiss.swig_ptr(rows), self._dims, size
-            )
+            _products(_at(scores), _at(query), _at(self._rows.head(size)), self._dims, size)
         return np.clip(scores, -1.0, 1.0, out=scores)
 
     def cosines_of(self, vector: FloatArray, places: RowArray) -> FloatArray:
@@ -62,15 +65,7 @@ class Matrix:
         scores = np.empty(len(places), dtype=np.float32)
         if len(places):
             rows = self._rows.head(int(places.max()) + 1)
-            faiss.fvec_inner_products_by_idx(
-                faiss.swig_ptr(scores),
-                faiss.swig_ptr(query),
-                faiss.swig_ptr(rows),
-                faiss.swig_ptr(places),
-                self._dims,
-                1,
-                len(places),
-            )
+            _products_of(_at(scores), _at(query), _at(rows), _at(places), self._dims, 1, len(places))
         return np.clip(scores, -1.0, 1.0, out=scores)
 
     def _checked(self, vector: FloatArray) -> FloatArray:
