@@ -8,16 +8,24 @@ import uuid
 from collections.abc import Callable
 from dataclasses import dataclass
 
+_NOISE_BITS = 74
 
-def time_ordered_id(now: float) -> str:
-    """Return a UUID (version 7, RFC 9562): milliseconds first, then 74 random bits.
 
-    Ids that grow with time keep inserts at the right edge of the ledger's B-trees.
+def time_ordered_ids(now: float, count: int) -> tuple[str, ...]:
+    """Return `count` UUIDs (version 7, RFC 9562) in rising order: milliseconds, then 74 bits.
+
+    Ids that grow with time keep inserts at the right edge of the ledger's B-trees, and those of one
+    call keep its order. Their noise starts at random and rises by random steps, so that nobody can
+    guess one id from another.
     """
     milliseconds = int(now * 1000) & ((1 << 48) - 1)
-    noise = int.from_bytes(os.urandom(10), "big")
-    value = milliseconds << 80 | 0x7 << 76 | (noise >> 68) << 64 | 0b10 << 62 | (noise & ((1 << 62) - 1))
-    return str(uuid.UUID(int=value))
+    noise = int.from_bytes(os.urandom(10), "big") >> (80 - _NOISE_BITS + 1)  # leaves room to rise
+    made: list[str] = []
+    for _ in range(count):
+        noise += int.from_bytes(os.urandom(4), "big") + 1
+        high, low = noise >> 62 & 0xFFF, noise & ((1 << 62) - 1)
+        made.append(str(uuid.UUID(int=milliseconds << 80 | 0x7 << 76 | high << 64 | 0b10 << 62 | low)))
+    return tuple(made)
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,8 +33,8 @@ class Clock:
     """The two sources a client needs: UTC epoch seconds and fresh ids."""
 
     now: Callable[[], float] = time.time
-    make_id: Callable[[float], str] = time_ordered_id
+    make_ids: Callable[[float, int], tuple[str, ...]] = time_ordered_ids
 
     def new_id(self) -> str:
         """Return a fresh id."""
-        return self.make_id(self.now())
+        return self.make_ids(self.now(), 1)[0]

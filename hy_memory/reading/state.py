@@ -56,10 +56,14 @@ class Candidates:
 
 @dataclass(frozen=True, slots=True)
 class SearchState:
-    """A search on its way. Stages return a changed copy; none changes what it was given."""
+    """A search on its way. Stages return a changed copy; none changes what it was given.
+
+    `vector` is the embedded query, `terms` how many distinct keywords it has.
+    """
 
     request: SearchRequest
     vector: FloatArray | None = None
+    terms: int = 0
     legs: tuple[Leg, ...] = ()
     candidates: Candidates = Candidates()
     hits: tuple[Hit, ...] | None = None

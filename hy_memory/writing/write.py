@@ -68,7 +68,7 @@ def add(request: AddRequest, ports: WritePorts, vectors: FloatArray | None = Non
     entries = _entries(request, ports, vectors)
     memory_ids = tuple(entry.record.id for entry in entries if entry.vector is not None)
     now = entries[0].record.created_at
-    request_id = request.request_id or ports.clock.make_id(now)
+    request_id = request.request_id or ports.clock.new_id()
     outcome = Outcome(user_id, request_id, request.content_hash, memory_ids, now)
     _bind(ports)
     earlier = ports.ledger.insert(entries, outcome)
@@ -143,7 +143,8 @@ def clone_user(source_user: str, target_user: str, ports: WritePorts) -> int:
         if not page:
             break
         records.extend(page)
-    renamed = {record.id: ports.clock.new_id() for record in records}
+    fresh = ports.clock.make_ids(ports.clock.now(), len(records))
+    renamed = {record.id: one for record, one in zip(records, fresh, strict=True)}
     for start in range(0, len(records), _COPIED_AT_ONCE):
         batch = records[start : start + _COPIED_AT_ONCE]
         points = ports.ledger.searchable([record.id for record in batch])
@@ -179,11 +180,11 @@ def existing(memory_id: str, ledger: Ledger, user_id: str | None) -> MemoryRecor
 def _entries(request: AddRequest, ports: WritePorts, vectors: FloatArray | None) -> list[Entry]:
     """Return the entries of a request: the raw exchange first, then its memories."""
     now = ports.clock.now()
-    ids = [ports.clock.make_id(now) for _ in request.drafts]
+    ids = ports.clock.make_ids(now, len(request.drafts))
     raw: list[Entry] = []
     evidence: tuple[str, ...] = ()
     if request.keeps_raw:
-        evidence = (ports.clock.make_id(now),)
+        evidence = (ports.clock.new_id(),)
         origin = replace(request.origin, layer=Layer.L1_RAW, tags=(), evidence_ids=(), expires_at=None)
         exchange = replace(request.drafts[0], content=raw_exchange(request.drafts, ids), metadata={})
         raw.append(Entry(replace(record_of(exchange, origin, evidence[0], now, ()), context="")))

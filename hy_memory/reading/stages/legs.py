@@ -42,7 +42,7 @@ def keyword_leg(state: SearchState, ports: ReadPorts) -> SearchState:
         score=lambda ids: keywords.score(terms, ids, where),
         calibrate=_unchanged,
     )
-    return replace(state, legs=(*state.legs, leg))
+    return replace(state, legs=(*state.legs, leg), terms=len(terms))
 
 
 def _unchanged(scores: ScoreArray) -> ScoreArray:

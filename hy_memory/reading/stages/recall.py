@@ -70,35 +70,28 @@ def _search_legs(state: SearchState, depth: int) -> tuple[SearchState, list[Rank
 
 def _merge(state: SearchState, rankings: Sequence[Ranking]) -> tuple[Candidates, tuple[Dropped, ...]]:
     """Return the proven candidates above `min_score`, and what was seen below it (for `explain`)."""
+    pairs = list(zip(state.legs, rankings, strict=True))
     ids = list(dict.fromkeys(one for ranking in rankings for one in ranking.ids))
-    by_leg = [_column(leg, ranking, ids) for leg, ranking in zip(state.legs, rankings, strict=True)]
-    names = [leg.name for leg in state.legs]
-    scores = np.round(_fused(names, by_leg), _DECIMALS)
-    bound = float(
-        np.round(
-            _fused(names, [_bound(*pair) for pair in zip(state.legs, rankings, strict=True)]), _DECIMALS
-        )[0]
-    )
-    everything = any(leg.name == VECTOR and r.exhausted for leg, r in zip(state.legs, rankings, strict=True))
+    by_leg = [_column(leg, ranking, ids) for leg, ranking in pairs]
+    scores = _fused(state, by_leg)
+    bound = float(_fused(state, [_bound(leg, ranking) for leg, ranking in pairs])[0])
     least = state.request.min_score
-    complete = everything or bound < least or all(ranking.exhausted for ranking in rankings)
-    # NaN: a leg no longer admits it (deleted meanwhile); such comparisons are false and drop it
+    listed_all = any(leg.name == VECTOR and ranking.exhausted for leg, ranking in pairs)
+    complete = listed_all or bound < least or all(ranking.exhausted for ranking in rankings)
+    # NaN: a leg no longer admits it (deleted meanwhile); comparisons with it are false and drop it
     keep = (scores >= least) & ((scores > bound) | complete)
     order = sorted(np.flatnonzero(keep).tolist(), key=lambda at: (-scores[at], ids[at]))
-    below: tuple[Dropped, ...] = ()
-    if state.request.explain is Explain.DROPPED:
-        cut = np.flatnonzero(scores < least).tolist()
-        below = tuple(Dropped(ids[at], float(scores[at]), f"below min_score {least}") for at in cut)
-    return (
-        Candidates(
-            ids=tuple(ids[at] for at in order),
-            scores=scores[order],
-            by_leg=tuple(column[order] for column in by_leg),
-            rankings=tuple(rankings),
-            complete=complete,
-        ),
-        below,
+    candidates = Candidates(
+        ids=tuple(ids[at] for at in order),
+        scores=scores[order],
+        by_leg=tuple(column[order] for column in by_leg),
+        rankings=tuple(rankings),
+        complete=complete,
     )
+    if state.request.explain is not Explain.DROPPED:
+        return candidates, ()
+    below = np.flatnonzero(scores < least).tolist()
+    return candidates, tuple(Dropped(ids[at], float(scores[at]), f"below min_score {least}") for at in below)
 
 
 def _column(leg: Leg, ranking: Ranking, ids: Sequence[str]) -> ScoreArray:
@@ -118,10 +111,12 @@ def _bound(leg: Leg, ranking: Ranking) -> ScoreArray:
     return leg.calibrate(np.array([last]))
 
 
-def _fused(names: Sequence[str], by_leg: Sequence[ScoreArray]) -> ScoreArray:
-    """Return one score from the legs there are; a missing leg says nothing (0)."""
-    columns = dict(zip(names, by_leg, strict=True))
+def _fused(state: SearchState, by_leg: Sequence[ScoreArray]) -> ScoreArray:
+    """Return one score from the legs there are, on the grid; a missing leg says nothing (0)."""
+    columns = {leg.name: column for leg, column in zip(state.legs, by_leg, strict=True)}
     vector, keyword = columns.get(VECTOR), columns.get(KEYWORD)
     if keyword is None:
-        return np.zeros(1) if vector is None else vector
-    return fuse(np.zeros_like(keyword) if vector is None else vector, keyword)
+        fused = np.zeros(1) if vector is None else vector
+    else:
+        fused = fuse(np.zeros_like(keyword) if vector is None else vector, keyword, state.terms)
+    return np.round(fused, _DECIMALS)

@@ -1,0 +1,173 @@
+"""Retrieval quality on labelled sets, through the client's own `search`.
+
+    python -m benchmarks.retrieval DIR --reader hybrid --backend faiss --embedder e5
+
+DIR holds NAME.corpus.jsonl(.gz) and NAME.queries.jsonl(.gz): documents
+{"id", "user_id", "text", "timestamp", "session_id", "speaker", "seq", "caption"?, "place"?} and
+questions {"id", "user_id", "text", "category", "relevant": [document ids]}. Every document becomes
+a memory of its user; every question searches that user only, with `limit=10, min_score=0` and
+otherwise default settings. Prints recall@5, recall@10, nDCG@10 and MRR, all and by category, and
+the CPU time of a search without the embedding; writes one run file a set.
+"""
+
+from __future__ import annotations
+
+import argparse
+import gzip
+import itertools
+import json
+import tempfile
+import time
+from collections import defaultdict
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from benchmarks.embedding_file import FiledEmbedder
+from hy_memory import HyMemoryClient
+from hy_memory.runtime import open_embedder
+from hy_memory.settings.load import load_settings
+
+ROLES = ("user", "assistant")
+METRICS = ("R@5", "R@10", "nDCG@10", "MRR")
+DISCOUNT = 1 / np.log2(np.arange(2, 12))
+
+
+def read_lines(path: Path) -> Iterator[dict[str, Any]]:
+    opener = gzip.open if path.suffix == ".gz" else open
+    with opener(path, "rt", encoding="utf-8") as file:
+        yield from map(json.loads, filter(str.strip, file))
+
+
+def sets_in(folder: Path) -> list[tuple[str, Path, Path]]:
+    """Return (name, corpus, queries) of every set in a folder."""
+    found = []
+    for corpus in sorted(folder.glob("*.corpus.jsonl*")):
+        queries = corpus.with_name(corpus.name.replace(".corpus.", ".queries."))
+        if queries.is_file():
+            found.append((corpus.name.partition(".")[0], corpus, queries))
+    return found
+
+
+def fact(document: dict[str, Any]) -> dict[str, Any]:
+    """Return a document as `add_extracted` takes it: a name is a name, a role is a role."""
+    speaker = document.get("speaker")
+    extra = {key: document[key] for key in ("caption", "place") if document.get(key)}
+    made = {"content": document["text"], "metadata": {"document": document["id"], **extra}}
+    if document.get("timestamp"):
+        made["timestamp"] = document["timestamp"]
+    if speaker:
+        made["role" if speaker in ROLES else "name"] = speaker
+    return made
+
+
+def load(client: HyMemoryClient, corpus: Path) -> int:
+    """Store a corpus, session by session in the order of its conversation; return how many there are."""
+    total = 0
+    key = lambda d: (d["user_id"], str(d.get("session_id") or "notes"))  # noqa: E731
+    documents = sorted(read_lines(corpus), key=lambda d: (d["user_id"], d.get("seq") or 0))
+    for (user_id, session_id), group in itertools.groupby(documents, key=key):
+        facts = [fact(document) for document in group]
+        client.add_extracted(facts, user_id=user_id, session_id=session_id)
+        total += len(facts)
+    return total
+
+
+def score(ranked: list[str], relevant: Iterable[str]) -> tuple[float, ...]:
+    """Return recall@5, recall@10, nDCG@10 (binary gains) and reciprocal rank of one ranking."""
+    wanted = set(relevant)
+    hits = np.array([one in wanted for one in ranked[:10]] + [False] * 10, dtype=float)[:10]
+    first = np.flatnonzero(hits)
+    ideal = DISCOUNT[: min(10, len(wanted))].sum()
+    return (
+        hits[:5].sum() / len(wanted),
+        hits.sum() / len(wanted),
+        float(hits @ DISCOUNT / ideal),
+        1 / (first[0] + 1) if len(first) else 0.0,
+    )
+
+
+def measure(
+    client: HyMemoryClient, queries: Path, reader: str, run: Path
+) -> dict[str, list[tuple[float, ...]]]:
+    """Return each question's scores by category ("all" first), and write the run file."""
+    rows: dict[str, list[tuple[float, ...]]] = defaultdict(list)
+    spent: list[float] = []
+    with run.open("w", encoding="utf-8") as file:
+        for query in read_lines(queries):
+            ask = lambda: client.search(  # noqa: E731
+                query["text"],
+                user_ids=[query["user_id"]],
+                reader=reader,
+                limit=10,
+                min_score=0.0,  # noqa: B023
+            )
+            ask()  # embeds, and loads the user's working set
+            started = time.process_time()
+            answer = ask()
+            spent.append(time.process_time() - started)
+            if "degraded" in answer:
+                raise SystemExit(f"{query['id']}: {answer['degraded']}")
+            ranked = [str(hit["meta"]["document"]) for hit in answer["memories"]["normal"]]
+            file.write(json.dumps({"id": query["id"], "ranked": ranked}) + "\n")
+            if query["relevant"]:
+                one = score(ranked, query["relevant"])
+                rows["all"].append(one)
+                rows[query.get("category") or "-"].append(one)
+    rows["CPU ms"] = [(1000 * float(np.median(spent)),)]
+    return rows
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("folder", type=Path)
+    parser.add_argument("--reader", nargs="+", default=["legacy", "hybrid"])
+    parser.add_argument("--backend", nargs="+", default=["faiss"])
+    parser.add_argument("--embedder", default="auto")
+    parser.add_argument("--sets", nargs="*", help="only these")
+    parser.add_argument("--out", type=Path, default=Path("runs"), help="folder of run files")
+    parser.add_argument("--cache", type=Path, default=Path.home() / ".cache/hy_memory-benchmarks")
+    parser.add_argument("--categories", action="store_true", help="print each category too")
+    options = parser.parse_args()
+    options.out.mkdir(parents=True, exist_ok=True)
+    settings = load_settings({"embedder": {"provider": options.embedder, "cache_size": 0}})
+    inner = open_embedder(settings, None, None)
+    embedder = FiledEmbedder(inner, options.cache / f"{inner.name}.npz")
+    print(
+        f"{'set':12}{'reader':8}{'backend':8}{'category':26}{'n':>5}"
+        + "".join(f"{m:>9}" for m in METRICS)
+        + f"{'CPU ms':>9}"
+    )
+    for name, corpus, queries in sets_in(options.folder):
+        if options.sets and name not in options.sets:
+            continue
+        for backend in options.backend:
+            with tempfile.TemporaryDirectory() as folder:
+                config = {
+                    "data_dir": folder,
+                    "vector_store": {"provider": backend},
+                    "ledger": {"synchronous": "NORMAL"},
+                }
+                with HyMemoryClient(config, embedding_service=embedder) as client:
+                    load(client, corpus)
+                    embedder.save()
+                    for reader in options.reader:
+                        run = options.out / f"{name}.{reader}.{backend}.{inner.name}.jsonl"
+                        rows = measure(client, queries, reader, run)
+                        spent = rows.pop("CPU ms")[0][0]
+                        for category, scores in rows.items():
+                            if category == "all" or options.categories:
+                                means = np.mean(scores, axis=0)
+                                line = f"{name:12}{reader:8}{backend:8}{category:26}{len(scores):>5}"
+                                print(
+                                    line + "".join(f"{m:>9.4f}" for m in means) + f"{spent:>9.3f}", flush=True
+                                )
+    embedder.save()
+
+
+if __name__ == "__main__":
+    main()
