@@ -12,13 +12,13 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-# Strength of a query of one term.  A full match has k >= 0.25 even in the longest message (the
+# Strength of a query of one term.  A full match has k >= 0.2 even in the longest message (the
 # floor of `bm25`): u = 1.1, evidence 0.58, score 0.44, which passes the default `min_score` 0.4.
-_STRENGTH = 4.4
+_STRENGTH = 5.5
 # In a question of many words every document holds a small share of them, so equal shares say
-# more.  With powers below 0.3 keywords say too little in long questions, above 0.5 they drown
+# more.  With powers below 0.3 keywords say too little in long questions, above 0.45 they drown
 # what dense knows.
-_GROWTH = 0.4
+_GROWTH = 1 / 3
 
 
 def keyword_strength(terms: int) -> float:

@@ -73,7 +73,7 @@ def weight(text: str, term: str) -> float:
 def test_repetition_helps_and_length_costs() -> None:
     assert weight("plum plum tree", "plum") > weight("plum green tree", "plum")
     assert weight("plum tree", "plum") > weight("plum " + "tree " * 80, "plum")
-    assert weight("plum " + "tree " * 5_000, "plum") == pytest.approx(0.25)
+    assert weight("plum " + "tree " * 5_000, "plum") == pytest.approx(0.2)
 
 
 def test_short_turns_hardly_pay_for_length() -> None:
@@ -137,7 +137,7 @@ def test_a_score_is_a_share_and_a_full_match_has_at_least_the_floor(
     assert 0.0 <= score <= 1.0
     assert score > 0.0 or not set(ids.tolist()) & set(document.ids.tolist())
     if set(ids.tolist()) <= set(document.ids.tolist()):
-        assert score >= 0.25 - 1e-6
+        assert score >= 0.2 - 1e-6
 
 
 def test_unknown_words_lower_certainty() -> None:
