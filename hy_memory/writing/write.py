@@ -204,7 +204,7 @@ def _entries(request: AddRequest, ports: WritePorts, vectors: FloatArray | None)
 def _as_before(earlier: Outcome, request: AddRequest, ports: WritePorts) -> Written:
     if earlier.content_hash != request.content_hash:
         raise ConflictError(
-            f"request_id {request.request_id!r} was already used for other content; new content needs a new id"
+            f"request_id {request.request_id!r} was used for other content; new content needs a new id"
         )
     return Written(earlier.memory_ids, earlier.request_id, project(ports))
 
