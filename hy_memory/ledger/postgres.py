@@ -54,9 +54,9 @@ _ADVICE = {
 """What to do, by class of SQLSTATE."""
 
 
-def is_among(column: ColumnElement[Any], name: str) -> ColumnElement[bool]:
-    """Return that `column` is an element of the array bound under `name`."""
-    return column == any_(bindparam(name, type_=ARRAY(Text)))
+def is_among(column: ColumnElement[Any], name: str, packed: object = None) -> ColumnElement[bool]:
+    """Return that `column` is an element of the array bound under `name` (now, or when it runs)."""
+    return column == any_(bindparam(name, packed, type_=ARRAY(Text), required=packed is None))
 
 
 def _lock_key(name: str) -> int:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from sqlalchemy import ColumnElement, Select, bindparam, func, select
+from sqlalchemy import ColumnElement, Select, func, select
 from sqlalchemy.engine.interfaces import DBAPICursor
 
 from hy_memory.filters.evaluate import evaluate
@@ -20,8 +20,6 @@ from hy_memory.ledger.rows import PAYLOAD_COLUMNS, RECORD_COLUMNS, to_payload, t
 from hy_memory.ledger.schema import records, tallies
 from hy_memory.values.record import Page
 from hy_memory.values.write import ListQuery
-
-_USERS = "users"
 
 
 class Selection:
@@ -36,9 +34,8 @@ class Selection:
         """Return one page; the cursor must see one state throughout."""
         if self._split.is_exact:
             columns = select(*RECORD_COLUMNS).where(*self._clauses())
-            limits = {"limit": query.limit, "offset": query.offset}
             ordered = _in_order(columns, ascending=query.ascending)
-            rows = self._rows(cursor, ordered.limit(bindparam("limit")).offset(bindparam("offset")), **limits)
+            rows = self._rows(cursor, ordered.limit(query.limit).offset(query.offset))
             return Page(tuple(map(to_record, rows)), self._total(cursor))
         ids = self._evaluated(cursor, ascending=query.ascending)
         wanted = ids[query.offset : query.offset + query.limit]
@@ -70,12 +67,14 @@ class Selection:
         return (self._scope(RECORD_FIELDS), *self._split.clauses)
 
     def _scope(self, fields: Fields) -> ColumnElement[bool]:
-        return self._database.statements.among(fields["user_id"], self._where.user_ids, _USERS)
+        column, users = fields["user_id"], self._where.user_ids
+        if len(users) == 1:  # an equation lets the engine read the index in the order of the page
+            return column == users[0]
+        return self._database.statements.is_among(column, "users", self._database.pack(users))
 
-    def _rows(self, cursor: DBAPICursor, statement: Select[Any], **values: object) -> Sequence[Any]:
+    def _rows(self, cursor: DBAPICursor, statement: Select[Any]) -> Sequence[Any]:
         prepared = self._database.statements.prepare(statement)
-        users = {_USERS: self._database.pack(self._where.user_ids)}
-        cursor.execute(prepared.sql, prepared.bind(**users, **values))
+        cursor.execute(prepared.sql, prepared.bind())
         return cursor.fetchall()
 
 

@@ -57,9 +57,10 @@ _ADVICE = {
 }
 
 
-def is_among(column: ColumnElement[Any], name: str) -> ColumnElement[bool]:
-    """Return that `column` is an element of the JSON list bound under `name`."""
-    return column.in_(select(func.json_each(bindparam(name)).table_valued("value").c.value))
+def is_among(column: ColumnElement[Any], name: str, packed: object = None) -> ColumnElement[bool]:
+    """Return that `column` is an element of the JSON list bound under `name` (now, or when it runs)."""
+    values = bindparam(name, packed, required=packed is None)
+    return column.in_(select(func.json_each(values).table_valued("value").c.value))
 
 
 class SqliteDatabase:

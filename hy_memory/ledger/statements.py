@@ -6,10 +6,9 @@ statement) out of every search. Statements that insert take the values of `rows`
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, TypeAlias
+from typing import Any, Protocol
 
 from sqlalchemy import (
     ClauseElement,
@@ -43,8 +42,14 @@ from hy_memory.ledger.schema import (
 from hy_memory.values.record import Status
 from hy_memory.values.write import ChangeKind
 
-Member: TypeAlias = Callable[[ColumnElement[Any], str], ColumnElement[bool]]
-"""Makes "this column is among the values bound under this name": one parameter, however many values."""
+
+class Member(Protocol):
+    """Makes "this column is among the values bound under this name": one parameter, however many values."""
+
+    def __call__(self, column: ColumnElement[Any], name: str, packed: object = None) -> ColumnElement[bool]:
+        """Return the clause; `packed` are the values, None where they are bound when it runs."""
+        ...
+
 
 _LOGGED = ("user_id", "record_id", "kind", "version", "at")
 """The columns of `changes` that a writer fills; the engine numbers the rows."""
@@ -68,9 +73,9 @@ class Prepared:
 class Statements:
     """The fixed statements for one engine; each is compiled when first used."""
 
-    def __init__(self, dialect: Dialect, member: Member) -> None:
+    def __init__(self, dialect: Dialect, is_among: Member) -> None:
         self._dialect = dialect
-        self._member = member
+        self.is_among = is_among
 
     def prepare(self, statement: ClauseElement, column_keys: list[str] | None = None) -> Prepared:
         """Return `statement` compiled for this engine's driver, which binds by position."""
@@ -80,10 +85,6 @@ class Statements:
         names: list[str] = getattr(compiled, "positiontup", None) or []
         bound: dict[str, object] = {**(compiled.params or {})}
         return Prepared(str(compiled), tuple(names), bound)
-
-    def among(self, column: ColumnElement[Any], values: tuple[str, ...], name: str) -> ColumnElement[bool]:
-        """Return that `column` is one of `values`; for more than one, they are to be bound under `name`."""
-        return column == values[0] if len(values) == 1 else self._member(column, name)
 
     def _insert(self, table: Table) -> Prepared:
         return self.prepare(insert(table), [column.name for column in table.columns])
@@ -105,7 +106,7 @@ class Statements:
     @cached_property
     def records_by_ids(self) -> Prepared:
         """Parameters: ids."""
-        return self.prepare(select(*RECORD_COLUMNS).where(self._member(records.c.id, "ids")))
+        return self.prepare(select(*RECORD_COLUMNS).where(self.is_among(records.c.id, "ids")))
 
     @cached_property
     def insert_record(self) -> Prepared:
@@ -132,12 +133,12 @@ class Statements:
         """What a removal must know of the records it removes. Parameters: ids."""
         c = records.c
         columns = (c.id, c.user_id, c.layer, c.status, c.version, c.request_id)
-        return self.prepare(select(*columns).where(self._member(c.id, "ids")))
+        return self.prepare(select(*columns).where(self.is_among(c.id, "ids")))
 
     @cached_property
     def delete_records(self) -> Prepared:
         """Vectors and versions go with them (foreign keys). Parameters: ids."""
-        return self.prepare(delete(records).where(self._member(records.c.id, "ids")))
+        return self.prepare(delete(records).where(self.is_among(records.c.id, "ids")))
 
     @cached_property
     def insert_version(self) -> Prepared:
@@ -156,14 +157,14 @@ class Statements:
     @cached_property
     def delete_versions(self) -> Prepared:
         """Parameters: ids."""
-        return self.prepare(delete(versions).where(self._member(versions.c.record_id, "ids")))
+        return self.prepare(delete(versions).where(self.is_among(versions.c.record_id, "ids")))
 
     @cached_property
     def texts_of(self) -> Prepared:
         """Every text that records have or had. Parameters: ids, old_ids (the same)."""
-        now = select(records.c.id, records.c.content).where(self._member(records.c.id, "ids"))
+        now = select(records.c.id, records.c.content).where(self.is_among(records.c.id, "ids"))
         old = select(versions.c.record_id, versions.c.content)
-        return self.prepare(now.union_all(old.where(self._member(versions.c.record_id, "old_ids"))))
+        return self.prepare(now.union_all(old.where(self.is_among(versions.c.record_id, "old_ids"))))
 
     # points
 
@@ -185,7 +186,7 @@ class Statements:
     @cached_property
     def points_by_ids(self) -> Prepared:
         """Parameters: ids."""
-        return self.prepare(self._points().where(self._member(vectors.c.record_id, "ids")))
+        return self.prepare(self._points().where(self.is_among(vectors.c.record_id, "ids")))
 
     def _points(self) -> Select[Any]:
         joined = vectors.join(records, records.c.id == vectors.c.record_id)
@@ -266,7 +267,7 @@ class Statements:
     @cached_property
     def drop_tallies(self) -> Prepared:
         """Forget amounts that became 0. Parameters: user_ids."""
-        mine = self._member(tallies.c.user_id, "user_ids")
+        mine = self.is_among(tallies.c.user_id, "user_ids")
         return self.prepare(delete(tallies).where(mine, tallies.c.amount == 0))
 
     @cached_property
@@ -312,7 +313,7 @@ class Statements:
     @cached_property
     def delete_outcomes(self) -> Prepared:
         """Parameters: user_ids."""
-        return self.prepare(delete(outcomes).where(self._member(outcomes.c.user_id, "user_ids")))
+        return self.prepare(delete(outcomes).where(self.is_among(outcomes.c.user_id, "user_ids")))
 
     @cached_property
     def cursor(self) -> Prepared:
@@ -349,7 +350,7 @@ class Statements:
         kind, at = literal(ChangeKind.UPDATE.value), bindparam("at", type_=changes.c.at.type)
         joined = records.join(vectors, vectors.c.record_id == r.id)
         rows = select(r.user_id, r.id, kind, r.version, at).select_from(joined)
-        rows = rows.where(self._member(r.id, "ids"))
+        rows = rows.where(self.is_among(r.id, "ids"))
         return self.prepare(insert(changes).from_select(list(_LOGGED), rows))
 
     @cached_property
@@ -364,7 +365,7 @@ class Statements:
     @cached_property
     def delete_vectors(self) -> Prepared:
         """Parameters: ids."""
-        return self.prepare(delete(vectors).where(self._member(vectors.c.record_id, "ids")))
+        return self.prepare(delete(vectors).where(self.is_among(vectors.c.record_id, "ids")))
 
     @cached_property
     def count_vectors(self) -> Prepared:
