@@ -1,0 +1,1 @@
+"""The command line: the client's verbs for a terminal, and what keeps a store in order."""
