@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Generator
-from pathlib import Path
 
 import pytest
-from qdrant_harness import fed_harness, quick_folder
+from qdrant_harness import fed_harness
 
 from hy_memory.ports import Backend, BackendOptions
 from hy_memory.testing.contracts.harness import Harness
@@ -18,9 +17,9 @@ from hy_memory.testing.qdrant_double import QdrantDouble
 
 class _Url:
     @pytest.fixture
-    def harness(self, tmp_path: Path) -> Generator[Harness]:
+    def harness(self) -> Generator[Harness]:
         opened: list[Backend] = []
-        with quick_folder(tmp_path) as folder, QdrantDouble(folder=folder) as server:
+        with QdrantDouble() as server:
             options = BackendOptions(dims=VectorIndexContract.dims, url=server.url)
             yield fed_harness(options, ListSource(), opened)
             for one in opened:

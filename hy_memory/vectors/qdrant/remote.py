@@ -15,7 +15,13 @@ import numpy as np
 from qdrant_client import QdrantClient, models
 from qdrant_client.common.client_exceptions import ResourceExhaustedResponse
 from qdrant_client.http.exceptions import ResponseHandlingException, UnexpectedResponse
-from tenacity import Retrying, retry_if_exception, stop_after_attempt, wait_random_exponential
+from tenacity import (
+    Retrying,
+    retry_if_exception,
+    stop_after_attempt,
+    stop_after_delay,
+    wait_random_exponential,
+)
 
 from hy_memory.errors import BackendError, ClosedError, ConfigurationError, HyMemoryError
 from hy_memory.ports import BackendOptions
@@ -70,7 +76,8 @@ class RemoteEngine:
         self._retrying = Retrying(
             retry=retry_if_exception(_is_transient),
             wait=wait_random_exponential(multiplier=_FIRST_WAIT, max=_LONGEST_WAIT),
-            stop=stop_after_attempt(_ATTEMPTS),
+            # A call that used up its time is not begun again.
+            stop=stop_after_attempt(_ATTEMPTS) | stop_after_delay(options.timeout),
             reraise=True,
         )
         self._client = QdrantClient(

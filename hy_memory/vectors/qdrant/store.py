@@ -27,7 +27,8 @@ from hy_memory.vectors.qdrant.filter import compile_filter, population
 from hy_memory.vectors.qdrant.schema import is_mapped, point_id
 
 # Candidates fetched beyond top_k, to see whether a tie goes on there; more are fetched if it does.
-_MARGIN = 8
+# One would do; a few spare most short ties a second query, and each costs about 1 µs.
+_MARGIN = 4
 _NOTHING = Ranking((), np.empty(0), exhausted=True)
 
 
@@ -144,7 +145,7 @@ class QdrantFeed:
     def ids(self) -> Iterable[str]:
         """Yield every stored id, page by page."""
         for found, memory_id in self._engine.every_id():
-            yield memory_id or found
+            yield found if memory_id is None else memory_id
 
     def compact(self) -> None:
         """Reclaim the room of deleted points and make large scopes fast; call it after a rebuild."""
