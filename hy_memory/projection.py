@@ -9,12 +9,20 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Literal, Protocol, runtime_checkable
 
 from hy_memory.filters.scope import ScopedFilter
 from hy_memory.ports import Fed, KeywordIndex, Ledger, Ranking, ScoreArray, VectorIndex
 from hy_memory.values.point import FloatArray, IdArray
 
 _BATCH = 1000  # changes replayed at once: a few MB of vectors, a fraction of a second of work
+
+
+@runtime_checkable
+class Volatile(Protocol):
+    """A fed index that ends with its process: the ledger cannot remember for it how far it was fed."""
+
+    volatile: Literal[True]
 
 
 class Feeder:
@@ -24,6 +32,8 @@ class Feeder:
         self.name = name
         self._fed = fed
         self._ledger = ledger
+        self._is_volatile = isinstance(fed, Volatile)
+        self._position = 0  # of a volatile one
         self._seen: int | None = None
         self._lock = threading.Lock()
 
@@ -37,11 +47,11 @@ class Feeder:
         if freshness == self._seen:
             return
         with self._lock, self._ledger.feeding(self.name):
-            cursor = self._ledger.cursor(self.name)
+            cursor = self._cursor()
             while changes := self._ledger.log(cursor, _BATCH):
                 self._replay(tuple(dict.fromkeys(change.memory_id for change in changes)))
                 cursor = changes[-1].seq
-                self._ledger.set_cursor(self.name, cursor)
+                self._set_cursor(cursor)
                 if progress is not None:
                     progress(cursor)
             # read before the replay: whatever came meanwhile differs from it and is seen next time
@@ -51,7 +61,7 @@ class Feeder:
         """Empty the projection and fill it anew from the ledger."""
         with self._lock, self._ledger.feeding(self.name):
             self._fed.clear()
-            self._ledger.set_cursor(self.name, 0)
+            self._set_cursor(0)
             self._seen = None
         self.catch_up(progress)
 
@@ -68,6 +78,21 @@ class Feeder:
         with self._lock, self._ledger.feeding(self.name):
             for start in range(0, len(ids), _BATCH):
                 self._replay(tuple(ids[start : start + _BATCH]))
+
+    def _cursor(self) -> int:
+        """Return where to go on; at the start again where a folder was lost and nothing is held."""
+        if self._is_volatile:
+            return self._position
+        cursor = self._ledger.cursor(self.name)
+        if cursor and self._seen is None and next(iter(self._fed.ids()), None) is None:
+            return 0
+        return cursor
+
+    def _set_cursor(self, seq: int) -> None:
+        if self._is_volatile:
+            self._position = seq
+        else:
+            self._ledger.set_cursor(self.name, seq)
 
     def _replay(self, ids: tuple[str, ...]) -> None:
         points = self._ledger.searchable(ids)

@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 import threading
 from collections.abc import Iterable, Sequence
+from typing import Literal
 
 import numpy as np
 
@@ -19,6 +20,9 @@ from hy_memory.values.point import FloatArray, IdArray, Point
 
 class MemoryPoints:
     """The points themselves, fed by the change log. A reader gets one moment's picture of them."""
+
+    volatile: Literal[True] = True
+    """It ends with its process, so every process feeds its own."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
