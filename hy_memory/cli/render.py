@@ -160,8 +160,10 @@ def _found_by(item: Item) -> str:
     evidence = item.get("evidence", [])
     if not evidence:
         return item.get("retrieval_source", "")
-    legs = (f"{one['leg']} {_number(one['score'])} (rank {one['rank']})" for one in evidence)
-    return " + ".join(legs)
+    return " + ".join(
+        f"{one['leg']} {_number(one['score'])}" + (f" (rank {one['rank']})" if one["rank"] else "")
+        for one in evidence
+    )
 
 
 def _trace(trace: Mapping[str, object]) -> RenderableType:
