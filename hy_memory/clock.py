@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import time
-import uuid
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -24,7 +23,8 @@ def time_ordered_ids(now: float, count: int) -> tuple[str, ...]:
     for _ in range(count):
         noise += int.from_bytes(os.urandom(4), "big") + 1
         high, low = noise >> 62 & 0xFFF, noise & ((1 << 62) - 1)
-        made.append(str(uuid.UUID(int=milliseconds << 80 | 0x7 << 76 | high << 64 | 0b10 << 62 | low)))
+        text = f"{milliseconds << 80 | 0x7 << 76 | high << 64 | 0b10 << 62 | low:032x}"
+        made.append(f"{text[:8]}-{text[8:12]}-{text[12:16]}-{text[16:20]}-{text[20:]}")
     return tuple(made)
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import threading
 from collections.abc import Mapping
 from concurrent.futures import Executor, ThreadPoolExecutor
@@ -62,6 +61,8 @@ class Lifecycle:
 
     async def async_close(self) -> None:
         """Async twin of `close`."""
+        import asyncio  # see aio.py; and not on the client's own pool, which waits for its threads
+
         await asyncio.to_thread(self.close)
 
     def __enter__(self) -> Self:

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import importlib
 from collections.abc import Iterable
-from importlib.metadata import EntryPoint, entry_points
+from typing import TYPE_CHECKING
 
 from hy_memory.errors import ConfigurationError, MissingExtraError
+
+if TYPE_CHECKING:
+    from importlib.metadata import EntryPoint
 
 BACKENDS = {
     "faiss": "hy_memory.vectors.faiss.store:open_backend",
@@ -77,4 +80,6 @@ def load(path: str) -> object:
 
 
 def _points(kind: str) -> Iterable[EntryPoint]:
+    from importlib.metadata import entry_points  # 40 ms that only users of plug-ins need
+
     return entry_points(group=f"hy_memory.{kind}")

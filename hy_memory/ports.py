@@ -246,7 +246,7 @@ class Ledger(PointSource, Protocol):
         ...
 
     def delete_all(self, where: ScopedFilter) -> int:
-        """Remove everything of the scope, every layer, outcomes too when it is whole users; returns how many."""
+        """Remove everything of the scope; outcomes too when it is whole users. Returns how many records."""
         ...
 
     def records(self, ids: Sequence[str]) -> dict[str, MemoryRecord]:
@@ -308,7 +308,7 @@ class Ledger(PointSource, Protocol):
         ...
 
     def reembed(self, identity: EmbedderIdentity, vectors: Iterable[tuple[Sequence[str], FloatArray]]) -> int:
-        """Replace every vector by batches of (ids, (n, dims) rows) and bind `identity`, in one transaction."""
+        """Replace all vectors by batches of (ids, (n, dims) rows) and bind `identity`: one transaction."""
         ...
 
     def problems(self) -> tuple[str, ...]:

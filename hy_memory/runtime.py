@@ -36,6 +36,7 @@ from hy_memory.ports import (
 )
 from hy_memory.projection import Feeder, FreshKeywords, FreshVectors
 from hy_memory.reading.state import ReadPorts, Stage
+from hy_memory.record_cache import RecordCache
 from hy_memory.settings.root import Settings
 from hy_memory.values.write import EmbedderIdentity
 from hy_memory.writing.write import WritePorts, identity_of, mismatch
@@ -98,7 +99,7 @@ def open_runtime(settings: Settings, service: object = None, clock: Clock | None
         embedder=embedder,
         backend=backend,
         feeder=feeder,
-        reading=ReadPorts(ledger, embedder, vectors, keywords),
+        reading=ReadPorts(RecordCache(ledger), embedder, vectors, keywords),
         writing=WritePorts(ledger, embedder, clock, feeder),
     )
 

@@ -1,36 +1,80 @@
-"""The reference meaning of a filter: one payload in, true or false out."""
+"""The reference meaning of a filter: one record or payload in, true or false out."""
 
 from __future__ import annotations
 
-from hy_memory.filters.tree import ATTRIBUTE, And, Compare, Filter, Op, Or, Scalar
-from hy_memory.values.point import Payload
+import operator
+from collections.abc import Callable, Mapping
+from typing import Protocol, TypeAlias
 
-_ORDERED = (Op.GT, Op.GTE, Op.LT, Op.LTE)
+from hy_memory.filters.tree import ATTRIBUTE, TEXT_FIELDS, And, Compare, Filter, Op, Or, Scalar
+from hy_memory.values.record import Json, Layer, Status
 
 
-def evaluate(tree: Filter, payload: Payload) -> bool:
-    """Return whether `payload` satisfies `tree`."""
+class Filterable(Protocol):
+    """What a filter looks at: a record of the ledger, or the payload of a point."""
+
+    @property
+    def user_id(self) -> str: ...  # noqa: D102 - the fields are those of `Payload`, documented there
+    @property
+    def agent_id(self) -> str: ...  # noqa: D102
+    @property
+    def session_id(self) -> str: ...  # noqa: D102
+    @property
+    def source(self) -> str: ...  # noqa: D102
+    @property
+    def layer(self) -> Layer: ...  # noqa: D102
+    @property
+    def status(self) -> Status: ...  # noqa: D102
+    @property
+    def event_at(self) -> float: ...  # noqa: D102
+    @property
+    def created_at(self) -> float: ...  # noqa: D102
+    @property
+    def expires_at(self) -> float | None: ...  # noqa: D102
+    @property
+    def tags(self) -> tuple[str, ...]: ...  # noqa: D102
+    @property
+    def attributes(self) -> Mapping[str, Json]: ...  # noqa: D102
+
+
+Predicate: TypeAlias = Callable[[Filterable], bool]
+
+_ORDER = {Op.GT: operator.gt, Op.GTE: operator.ge, Op.LT: operator.lt, Op.LTE: operator.le}
+
+
+def evaluate(tree: Filter, subject: Filterable) -> bool:
+    """Return whether `subject` satisfies `tree`."""
+    return predicate(tree)(subject)
+
+
+def predicate(tree: Filter) -> Predicate:
+    """Return `tree` as a function, for those who ask it of many subjects."""
     if isinstance(tree, Compare):
-        return _compare(tree, field_values(payload, tree.field))
+        return _comparison(tree)
     if isinstance(tree, And):
-        return all(evaluate(part, payload) for part in tree.parts)
+        parts = [predicate(part) for part in tree.parts]
+        return lambda subject: all(part(subject) for part in parts)
     if isinstance(tree, Or):
-        return any(evaluate(part, payload) for part in tree.parts)
-    return not evaluate(tree.part, payload)
+        parts = [predicate(part) for part in tree.parts]
+        return lambda subject: any(part(subject) for part in parts)
+    inner = predicate(tree.part)
+    return lambda subject: not inner(subject)
 
 
-def field_values(payload: Payload, field: str) -> tuple[Scalar, ...]:
+def field_values(subject: Filterable, field: str) -> tuple[Scalar, ...]:
     """Return the scalars that `field` holds: none where it is absent, one, or a list's elements.
 
     Elements that are no scalars (objects, lists in lists, null) cannot be compared and are left out.
     """
     value: object
     if field.startswith(ATTRIBUTE):
-        value = payload.attributes.get(field[len(ATTRIBUTE) :])
+        value = subject.attributes.get(field[len(ATTRIBUTE) :])
     else:
-        value = getattr(payload, field)
-    elements = value if isinstance(value, list | tuple) else (value,)
-    return tuple(element for element in elements if isinstance(element, str | int | float | bool))
+        value = getattr(subject, field)
+    if isinstance(value, str | int | float):
+        return (value,)
+    elements = value if isinstance(value, list | tuple) else ()
+    return tuple(element for element in elements if isinstance(element, str | int | float))
 
 
 def same(left: Scalar, right: Scalar) -> bool:
@@ -40,22 +84,17 @@ def same(left: Scalar, right: Scalar) -> bool:
     return left == right
 
 
-def _compare(node: Compare, values: tuple[Scalar, ...]) -> bool:
+def _comparison(node: Compare) -> Predicate:
+    field, value = node.field, node.value
     if node.op is Op.EXISTS:
-        return bool(values) is node.value
-    if node.op in _ORDERED:
-        return any(_ordered(node.op, value, node.value) for value in values)
-    wanted = node.value if isinstance(node.value, tuple) else (node.value,)
-    return any(same(value, one) for value in values for one in wanted)
-
-
-def _ordered(op: Op, value: Scalar, bound: object) -> bool:
-    if isinstance(value, bool | str) or not isinstance(bound, int | float):
-        return False
-    if op is Op.GT:
-        return value > bound
-    if op is Op.GTE:
-        return value >= bound
-    if op is Op.LT:
-        return value < bound
-    return value <= bound
+        return lambda subject: bool(field_values(subject, field)) is value
+    if node.op in _ORDER:
+        holds = _ORDER[node.op]
+        return lambda subject: any(
+            not isinstance(one, bool | str) and holds(one, value) for one in field_values(subject, field)
+        )
+    wanted = value if isinstance(value, tuple) else (value,)
+    if field in TEXT_FIELDS:  # one text, always there: what every search asks of every hit
+        get, texts = operator.attrgetter(field), frozenset(one for one in wanted if isinstance(one, str))
+        return lambda subject: get(subject) in texts
+    return lambda subject: any(same(one, other) for one in field_values(subject, field) for other in wanted)

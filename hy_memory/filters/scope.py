@@ -5,9 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from hy_memory.errors import InvalidArgumentError
-from hy_memory.filters.evaluate import evaluate
+from hy_memory.filters.evaluate import Filterable, Predicate, predicate
 from hy_memory.filters.tree import Filter
-from hy_memory.values.point import Payload
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,9 +25,14 @@ class ScopedFilter:
                 "user_ids", self.user_ids, "name at least one user, none of them blank"
             )
 
-    def admits(self, payload: Payload) -> bool:
-        """Return whether `payload` belongs to one of the users and satisfies the tree."""
-        return payload.user_id in self.user_ids and evaluate(self.tree, payload)
+    def admits(self, subject: Filterable) -> bool:
+        """Return whether `subject` belongs to one of the users and satisfies the tree."""
+        return self.predicate()(subject)
+
+    def predicate(self) -> Predicate:
+        """Return `admits` as a function of its own, for those who ask it of many subjects."""
+        user_ids, holds = self.user_ids, predicate(self.tree)
+        return lambda subject: subject.user_id in user_ids and holds(subject)
 
 
 def scoped(user_ids: tuple[str, ...], tree: Filter) -> ScopedFilter:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import lru_cache
 
 from hy_memory.errors import InvalidArgumentError
 from hy_memory.filters.parse import parse_filter
 from hy_memory.filters.scope import ScopedFilter, scoped
-from hy_memory.filters.tree import Compare, Filter, Not, Op, Or, all_of, one_of
+from hy_memory.filters.tree import And, Compare, Filter, Not, Op, Or, all_of, one_of
 from hy_memory.ports import Embedder
 from hy_memory.values import check
 from hy_memory.values.instant import LATEST, is_date_only, to_epoch
@@ -67,15 +68,19 @@ def searchable_layers(layers: object, now: float) -> Filter:
     An intention joins as an ordinary fact from the moment of its expiry (inclusive); every other
     memory is hidden from that moment.
     """
-    wanted = parse_layers(layers)
-    normal = tuple(one.value for one in NORMAL_LAYERS if not wanted or one in wanted)
+    normal, intentions = _kinds(parse_layers(layers))
     expired = Compare("expires_at", Op.LTE, now)
-    kinds: list[Filter] = []
-    if normal:
-        kinds.append(all_of(one_of("layer", normal), Not(expired)))
-    if not wanted or Layer.L7_INTENTION in wanted:
-        kinds.append(all_of(Compare("layer", Op.EQ, Layer.L7_INTENTION.value), expired))
-    return kinds[0] if len(kinds) == 1 else Or(tuple(kinds))
+    fresh = And((normal, Not(expired)))
+    return Or((fresh, And((intentions, expired)))) if intentions else fresh
+
+
+@lru_cache(maxsize=256)
+def _kinds(wanted: tuple[Layer, ...]) -> tuple[Filter, Filter | None]:
+    """Return the filter of the normal layers among `wanted`, and that of intentions if they are."""
+    normal = Compare("layer", Op.IN, tuple(one.value for one in NORMAL_LAYERS if not wanted or one in wanted))
+    if wanted and Layer.L7_INTENTION not in wanted:
+        return normal, None
+    return normal, Compare("layer", Op.EQ, Layer.L7_INTENTION.value)
 
 
 def parse_layers(layers: object) -> tuple[Layer, ...]:

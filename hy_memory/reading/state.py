@@ -9,7 +9,8 @@ from typing import TypeAlias
 import numpy as np
 
 from hy_memory.pipeline import Guarded
-from hy_memory.ports import Embedder, KeywordIndex, Ledger, Ranking, ScoreArray, VectorIndex
+from hy_memory.ports import Embedder, KeywordIndex, Ranking, ScoreArray, VectorIndex
+from hy_memory.record_cache import RecordCache
 from hy_memory.values.point import FloatArray
 from hy_memory.values.request import SearchRequest
 from hy_memory.values.result import Dropped, Hit
@@ -19,7 +20,7 @@ from hy_memory.values.result import Dropped, Hit
 class ReadPorts:
     """What the stages may reach. `keywords` is None where the backend has no keyword recall."""
 
-    ledger: Ledger
+    records: RecordCache
     embedder: Embedder
     vectors: VectorIndex
     keywords: KeywordIndex | None

@@ -23,7 +23,7 @@ def unit_rows(name: str, value: object, count: int, dims: int) -> FloatArray:
         raise InvalidArgumentError(
             name, f"shape {rows.shape}", f"give {count} × {dims} numbers: {dims} is this store's size"
         )
-    lengths = np.linalg.norm(rows.astype(np.float64), axis=1, keepdims=True)
+    lengths = np.sqrt(np.einsum("ij,ij->i", rows, rows, dtype=np.float64))[:, None]
     if not np.isfinite(lengths).all() or (lengths == 0.0).any():
         raise InvalidArgumentError(name, "NaN, infinite or all zero", "give finite numbers, not all zero")
     return np.ascontiguousarray(rows / lengths, dtype=np.float32)

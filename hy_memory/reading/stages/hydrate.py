@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from hy_memory.filters.evaluate import Predicate
 from hy_memory.reading.stages.legs import KEYWORD
 from hy_memory.reading.stages.recall import recall_at_least
 from hy_memory.reading.state import ReadPorts, SearchState
-from hy_memory.values.point import payload_of
 from hy_memory.values.record import MemoryRecord, Status
 from hy_memory.values.request import Explain
 from hy_memory.values.result import Dropped, Hit, LegEvidence
@@ -19,12 +19,12 @@ def hydrate(state: SearchState, ports: ReadPorts) -> SearchState:
     This is the second wall behind the backend's filter: a record that is gone, superseded, or of
     another scope is dropped, and the next candidate takes its place.
     """
-    top_k = state.request.top_k
+    top_k, is_admitted = state.request.top_k, state.request.where.predicate()
     wanted = top_k
     while True:
         ids = state.candidates.ids[:wanted]
-        records = ports.ledger.records(ids) if ids else {}
-        confirmed = [at for at, one in enumerate(ids) if _is_confirmed(records.get(one), state)]
+        records = ports.records.records(ids) if ids else {}
+        confirmed = [at for at, one in enumerate(ids) if _is_confirmed(records.get(one), is_admitted)]
         missing = top_k - len(confirmed)
         if missing <= 0 or (state.candidates.complete and wanted >= len(state.candidates.ids)):
             break
@@ -35,12 +35,8 @@ def hydrate(state: SearchState, ports: ReadPorts) -> SearchState:
     return replace(state, hits=hits, dropped=(*state.dropped, *_unconfirmed(state, ids, confirmed)))
 
 
-def _is_confirmed(record: MemoryRecord | None, state: SearchState) -> bool:
-    return (
-        record is not None
-        and record.status is Status.ACTIVE
-        and state.request.where.admits(payload_of(record))
-    )
+def _is_confirmed(record: MemoryRecord | None, is_admitted: Predicate) -> bool:
+    return record is not None and record.status is Status.ACTIVE and is_admitted(record)
 
 
 def _hit(state: SearchState, at: int, record: MemoryRecord) -> Hit:
