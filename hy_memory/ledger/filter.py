@@ -126,7 +126,7 @@ def _compare_time(node: Compare, column: ColumnElement[Any]) -> ColumnElement[bo
         clause = column.in_(wanted) if wanted else false()
     else:
         bound = node.value
-        if isinstance(bound, str | tuple) or math.isnan(bound):
+        if isinstance(bound, str | tuple) or (isinstance(bound, float) and math.isnan(bound)):
             return false()
         number = _as_float(bound)
         if number is None:

@@ -57,6 +57,8 @@ def _mapping(value: str) -> dict[str, Json]:
 
 def record_row(record: MemoryRecord, version: int, request_id: str | None) -> tuple[object, ...]:
     """Return the values of `records`, in the order of its columns."""
+    if "\0" in record.id or "\0" in record.user_id:
+        raise LedgerError("ids cannot hold NUL characters: engines cut them short or refuse them")
     return (
         record.id,
         record.user_id,

@@ -189,8 +189,10 @@ class SqliteDatabase:
                 connection.close()
 
     def pack(self, values: Sequence[str]) -> object:
-        """Return `values` as a JSON list."""
-        return json.dumps(values)
+        """Return `values` as a JSON list, in which SQLite would cut a value short at a NUL: LedgerError."""
+        if "\0" in "".join(values):
+            raise LedgerError("an id holds a NUL character, which no stored id does")
+        return json.dumps(values, ensure_ascii=False)
 
     def freshness(self) -> int:
         """Return SQLite's own count of other connections' commits; this connection makes none itself."""

@@ -9,18 +9,22 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from threading import Event
 
-import psycopg
 import pytest
 from sqlalchemy import create_engine, inspect, make_url
 
 from hy_memory.clock import Clock
 from hy_memory.errors import LedgerError
 from hy_memory.ledger.open import open_ledger
-from hy_memory.ledger.postgres import SCHEMA, PostgresDatabase
 from hy_memory.ledger.schema import METADATA, REVISION
 from hy_memory.ports import Ledger
 from hy_memory.testing.contracts.ledger import LedgerContract, OpenStore
 from hy_memory.testing.contracts.ledger_rows import entry, listed
+
+pytest.importorskip("psycopg", reason="pip install '.[postgres]' to test PostgreSQL")
+
+import psycopg
+
+from hy_memory.ledger.postgres import SCHEMA, PostgresDatabase
 
 
 @pytest.fixture(scope="session")
@@ -57,8 +61,12 @@ class TestPostgres(LedgerContract):
 
 def test_the_first_openings_may_come_at_once(url: str, tmp_path: Path) -> None:
     """C46: of many processes that find an empty database, one makes the tables and all can work."""
+
+    def open_one(_: int) -> Ledger:
+        return open_ledger(url, path=tmp_path, clock=Clock())
+
     with ThreadPoolExecutor(6) as pool:
-        opened = list(pool.map(lambda _: open_ledger(url, path=tmp_path, clock=Clock()), range(6)))
+        opened = list(pool.map(open_one, range(6)))
     for number, ledger in enumerate(opened):
         ledger.insert([entry(str(number), "u")])
     assert listed(opened[0], "u") == [str(number) for number in range(6)]

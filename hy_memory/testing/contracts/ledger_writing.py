@@ -110,6 +110,22 @@ class LedgerWriting:
             )
         assert ledger.users() == ()
 
+    @pytest.mark.parametrize("odd", ["a\0b", "a\0", "a\ud83d"])
+    def test_an_impossible_id_is_nobodys(self, ledger: Ledger, odd: str) -> None:
+        """C69: an id that cannot be stored is refused, and never cut down to somebody else's."""
+        ledger.insert([entry("a", "a")])
+        for use in (
+            lambda: ledger.records([odd]),
+            lambda: ledger.delete([odd]),
+            lambda: ledger.delete_all(whole(odd, "b")),
+            lambda: ledger.insert([entry(odd, "u")]),
+            lambda: ledger.insert([entry("c", odd)]),
+        ):
+            with pytest.raises(LedgerError):
+                use()
+        assert listed(ledger, "a") == ["a"]
+        assert ledger.users() == ("a",)
+
     def test_six_thousand_at_once(self, ledger: Ledger) -> None:
         """C50: no engine's limit on one statement is a limit of ours."""
         ledger.insert([entry(f"{number:05}", "u") for number in range(6000)])

@@ -1,0 +1,118 @@
+"""The schema's two ways into being, made whole or migrated, and stores of other versions."""
+
+from __future__ import annotations
+
+import logging
+import sqlite3
+from pathlib import Path
+
+import pytest
+from alembic.autogenerate import compare_metadata
+from alembic.config import Config
+from alembic.migration import MigrationContext
+from alembic.script import ScriptDirectory
+from sqlalchemy import create_engine
+
+from hy_memory.clock import Clock
+from hy_memory.errors import LedgerError
+from hy_memory.ledger.migrate import MIGRATIONS
+from hy_memory.ledger.open import FILE, open_ledger
+from hy_memory.ledger.schema import METADATA, REVISION
+from hy_memory.ports import Ledger
+from hy_memory.testing.contracts.ledger_rows import entry, listed
+
+
+def _open(folder: Path) -> Ledger:
+    return open_ledger(None, path=folder, clock=Clock())
+
+
+def _statements(folder: Path) -> dict[str, str]:
+    """What made each table and index, without differences in layout."""
+    connection = sqlite3.connect(folder / FILE)
+    rows = connection.execute("SELECT name, sql FROM sqlite_master WHERE sql IS NOT NULL").fetchall()
+    connection.close()
+    return {name: " ".join(sql.split()) for name, sql in rows}
+
+
+def _make_older(folder: Path) -> None:
+    """A store that Alembic knows of, at its very first step: no migration has run yet."""
+    folder.mkdir()
+    connection = sqlite3.connect(folder / FILE)
+    connection.execute("CREATE TABLE alembic_version (version_num VARCHAR(32) NOT NULL PRIMARY KEY)")
+    connection.commit()
+    connection.close()
+
+
+def test_the_newest_revision_is_alembics_head() -> None:
+    config = Config()
+    config.set_main_option("script_location", str(MIGRATIONS))
+    assert ScriptDirectory.from_config(config).get_heads() == [REVISION]
+
+
+def test_migrations_lead_where_a_new_store_starts(tmp_path: Path) -> None:
+    _open(tmp_path / "new").close()
+    _make_older(tmp_path / "old")
+    _open(tmp_path / "old").close()
+    new, old = _statements(tmp_path / "new"), _statements(tmp_path / "old")
+    assert {*METADATA.tables} <= set(new)
+    for found in (new, old):
+        found.pop("alembic_version")  # Alembic's own table, which the test made in its stead
+    assert {name: _columns(sql) for name, sql in old.items()} == {n: _columns(sql) for n, sql in new.items()}
+
+
+def _columns(sql: str) -> list[str]:
+    """The parts of a CREATE statement; in which order constraints come says nothing."""
+    return sorted(part.strip() for part in sql.replace("(", ",").replace(")", ",").split(","))
+
+
+def test_alembic_finds_no_difference(tmp_path: Path) -> None:
+    _open(tmp_path).close()
+    engine = create_engine(f"sqlite:///{tmp_path / FILE}")
+    with engine.connect() as connection:
+        context = MigrationContext.configure(connection, opts={"compare_type": True})
+        assert compare_metadata(context, METADATA) == []
+    engine.dispose()
+
+
+def test_a_migrated_store_works_and_logging_is_untouched(tmp_path: Path) -> None:
+    """A library configures no logger; migrating is no exception."""
+    before = (logging.root.level, list(logging.root.handlers), logging.getLogger("alembic").level)
+    _make_older(tmp_path / "old")
+    ledger = _open(tmp_path / "old")
+    ledger.insert([entry("a", "u")])
+    assert listed(ledger, "u") == ["a"]
+    assert ledger.delete(["a"]) == 1
+    assert ledger.problems() == ()
+    ledger.close()
+    assert (logging.root.level, list(logging.root.handlers), logging.getLogger("alembic").level) == before
+
+
+def test_a_store_of_a_newer_version_is_left_alone(tmp_path: Path) -> None:
+    ledger = _open(tmp_path)
+    ledger.insert([entry("a", "u")])
+    ledger.close()
+    connection = sqlite3.connect(tmp_path / FILE)
+    connection.execute("UPDATE alembic_version SET version_num = '9999'")
+    connection.commit()
+    with pytest.raises(LedgerError, match="newer version of hy_memory"):
+        _open(tmp_path)
+    assert connection.execute("SELECT id FROM records").fetchall() == [("a",)]
+    assert connection.execute("SELECT version_num FROM alembic_version").fetchall() == [("9999",)]
+    connection.close()
+
+
+def test_migrations_can_be_undone(tmp_path: Path) -> None:
+    """The way back empties the store of our tables, and the way forth makes them again."""
+    from alembic import command
+
+    _open(tmp_path).close()
+    engine = create_engine(f"sqlite:///{tmp_path / FILE}")
+    config = Config()
+    config.set_main_option("script_location", str(MIGRATIONS))
+    with engine.begin() as connection:
+        config.attributes["connection"] = connection
+        command.downgrade(config, "base")
+    assert set(_statements(tmp_path)) <= {"alembic_version", "sqlite_sequence"}
+    engine.dispose()
+    _open(tmp_path).close()
+    assert {*METADATA.tables} <= set(_statements(tmp_path))
