@@ -1,0 +1,1 @@
+"""The tests: `support` is shared, every other folder asks one question of the library."""

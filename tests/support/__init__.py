@@ -1,0 +1,1 @@
+"""What several test folders share: stores to open, an embedder with chosen vectors, an oracle."""
