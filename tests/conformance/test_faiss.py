@@ -9,7 +9,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from hy_memory.errors import InvalidArgumentError
+from hy_memory.errors import BackendError, InvalidArgumentError
 from hy_memory.filters.tree import Compare, Op
 from hy_memory.ports import Backend, BackendOptions
 from hy_memory.testing.contracts.harness import Harness, by_id, open_harness, users
@@ -70,6 +70,22 @@ def test_a_vector_of_another_size_is_refused() -> None:
             vectors.search(np.ones(wrong, dtype=np.float32), users("ana"), 1)
         with pytest.raises(InvalidArgumentError):
             vectors.score(np.ones(wrong, dtype=np.float32), ["p"], users("ana"))
+
+
+def test_a_change_that_fails_half_way_is_forgotten() -> None:
+    """C59: a point that cannot be applied fails the read, and spoils nothing for the next one."""
+    rng = np.random.default_rng(2)
+    source = ListSource(a_point(f"p{row}", rng) for row in range(5))
+    vectors = open_backend(BackendOptions(dims=8), source).vectors
+    query = unit([1.0] * 8)
+    before = by_id(vectors.search(query, users("ana"), 9))
+    source.put([a_point("p5", rng), make_point("bad", ANA, [1.0, 0.0, 0.0])])
+    with pytest.raises(BackendError, match=r"'bad' has 3 numbers and not 8.*reembed"):
+        vectors.search(query, users("ana"), 9)
+    source.remove(["bad", "p5"])
+    source.put([make_point("p6", ANA, query)])
+    after = by_id(vectors.search(query, users("ana"), 9))
+    assert after == pytest.approx(before | {"p6": 1.0})
 
 
 def test_long_life_answers_like_a_fresh_start() -> None:

@@ -156,6 +156,17 @@ def test_postings_hold_every_term_of_every_row(seed: int, sizes: list[int]) -> N
         assert matches.frequencies.sum() == len(found) == len(matches.rows)
 
 
+def test_segments_stay_few() -> None:
+    """C56: single adds are merged as they come, so that a search never visits many segments."""
+    postings = Postings.build([])
+    most = 0
+    for row in range(1_500):
+        postings = postings.append([term_vector({row * 7 + place: 0.5 for place in range(20)})], row)
+        most = max(most, len(postings.segments))
+    assert sum(len(one.rows) for one in postings.segments) + postings.tail_size == 30_000
+    assert most <= 5
+
+
 def _postings_of(documents: Sequence[TermVector], query: IdArray) -> set[tuple[int, int, float]]:
     return {
         (row, term, weight)
@@ -277,6 +288,24 @@ def test_a_failing_ledger_leaves_nothing_wrong_behind() -> None:
         sets.of("ana")
     source.fails = False
     assert live_ids(sets.of("ana").rows) == {"p", "q"}
+
+
+def test_what_is_written_while_reading_is_seen_next_time() -> None:
+    """C51: a commit between the reading of changes and their application is not lost."""
+
+    class Busy(_Asked):
+        def changes(self, user_id: str, after: int) -> Changes:
+            answer = super().changes(user_id, after)
+            if self.changes_calls == 1:
+                self.inner.put([plain("late")])
+            return answer
+
+    source = Busy(ListSource([plain("p")]))
+    sets = WorkingSets(source, UserPostings.build, 1 << 30)
+    sets.of("ana")
+    source.inner.put([plain("q")])
+    assert live_ids(sets.of("ana").rows) == {"p", "q"}
+    assert live_ids(sets.of("ana").rows) == {"p", "q", "late"}
 
 
 def test_one_builder_a_user_and_users_do_not_wait_for_each_other() -> None:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from typing import ClassVar
 
@@ -30,7 +31,10 @@ from hy_memory.values.record import Layer
 DIMS = 8
 _FRESH = itertools.count()
 EXAMPLES = settings(
-    max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+    max_examples=60,
+    deadline=None,
+    # On purpose: examples share a backend, and every backend's class inherits the same tests.
+    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.differing_executors],
 )
 
 
@@ -179,6 +183,25 @@ class VectorIndexContract:
             assert harness.backend.vectors.search(self.query, users(name, tree=Not(here)), 5).ids == ()
             assert harness.backend.vectors.count(users("someone-else", tree=here)) == 0
 
+    def test_values_keep_their_type(self, harness: Harness) -> None:
+        """C07: "1", 1 and true are three values, 1 and 1.0 one; alone, in a list, in `eq` and in `in`."""
+        held = {"yes": True, "no": False, "one": 1, "zero": 0, "one.0": 1.0, "text": "1", "word": "true"}
+        lists = {f"{name}s": [value, "other"] for name, value in held.items()}
+        found = [
+            make_point(name, replace(payload_for("ana"), attributes={"key": value}), self.query)
+            for name, value in (held | lists).items()
+        ]
+        harness.put(found)
+        for wanted in held.values():
+            for node in (
+                Compare("metadata.key", Op.EQ, wanted),
+                Compare("metadata.key", Op.IN, (wanted, "nothing")),
+            ):
+                for tree in (node, Not(node)):
+                    where = users("ana", tree=tree)
+                    scores = by_id(harness.backend.vectors.search(self.query, where, 50))
+                    assert scores.keys() == exact_scores(found, self.query, where).keys()
+
     @EXAMPLES
     @given(found=points(DIMS), tree=filters(), vector=vectors(DIMS), top_k=st.integers(1, 6))
     def test_filter_means_what_the_reference_says(
@@ -226,6 +249,14 @@ class VectorIndexContract:
         assert set(ranking.ids[1:]) == {f"tied{index}" for index in range(9)}
         assert np.ptp(ranking.scores[1:]) <= TIE / 10
         assert not ranking.exhausted
+
+    def test_near_ties_return_too(self, harness: Harness) -> None:
+        """Law 8: what differs by less than TIE is one score, so that rounding decides nothing."""
+        ana, millionth = payload_for("ana"), np.degrees(1e-6) / np.sin(np.radians(60))
+        harness.put([make_point(f"p{step}", ana, at_angle(60 + step * millionth)) for step in range(6)])
+        harness.put([make_point("far", ana, at_angle(61))])
+        ranking = harness.backend.vectors.search(self.query, users("ana"), 2)
+        assert set(ranking.ids) == {f"p{step}" for step in range(6)}
 
     def test_score_agrees_with_search(self, harness: Harness) -> None:
         """`score` gives, in the order asked, what `search` gives; NaN for whoever is not admitted."""
@@ -321,6 +352,23 @@ class VectorIndexContract:
         harness.remove([one.id for one in found[:5_990]])
         assert harness.backend.vectors.count(users("ana")) == 10
         self.check_top(harness, found[5_990:], self.query, users("ana"), 30)
+
+    def test_many_threads(self, harness: Harness) -> None:
+        """C51: eight threads put, search and remove, each for its own user; every count is exact."""
+
+        def live(number: int) -> int:
+            user_id = f"t{number}"
+            for step in range(12):
+                name = f"{user_id}-{step}"
+                harness.put([make_point(name, payload_for(user_id), at_angle(step))])
+                assert name in harness.backend.vectors.search(self.query, users(user_id), 50).ids
+                if step % 3 == 0:
+                    harness.remove([name])
+                    assert name not in harness.backend.vectors.search(self.query, users(user_id), 50).ids
+            return harness.backend.vectors.count(users(user_id))
+
+        with ThreadPoolExecutor(8) as pool:
+            assert list(pool.map(live, range(8))) == [8] * 8
 
     def test_fed_backends_know_their_ids(self, harness: Harness) -> None:
         """C14: a fed backend lists what it holds, no more after a removal, nothing after `clear`."""
