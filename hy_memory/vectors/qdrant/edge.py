@@ -44,6 +44,9 @@ from hy_memory.vectors.qdrant.schema import (
 )
 
 _BATCH = 1_000  # points per write: past some hundreds the throughput no longer grows
+# Points between flushes. What is not flushed is replayed from the log when the shard is opened after
+# its process was killed, at about 15,000 points a second; a flush costs 5 µs of CPU for each point.
+_FLUSH_EVERY = 10_000
 _PAGE = 10_000
 _LONGEST_CALL = 60.0  # seconds a call may still be inside when its shard is closed; a scan takes far less
 _PAUSE = 0.001
@@ -73,6 +76,7 @@ class EdgeEngine:
         self._folder = Path(path) / collection
         self._dims = dims
         self._config = _configuration(dims, graph_from)
+        self._unflushed = 0
         self._swap = threading.Lock()
         self._lock = _lock(Path(path), collection)
         self._shard: qd.EdgeShard | None = None
@@ -89,6 +93,10 @@ class EdgeEngine:
             refuse_unusable(batch, self._dims)
             operation = qd.UpdateOperation.upsert_points([_to_point(point) for point in batch])
             self._call(lambda shard, operation=operation: shard.update(operation))
+            self._unflushed += len(batch)
+            if self._unflushed >= _FLUSH_EVERY:
+                self._unflushed = 0
+                self._call(lambda shard: shard.flush())
 
     def delete(self, ids: Sequence[str]) -> None:
         """Forget the points `ids`."""

@@ -29,6 +29,8 @@ from hy_memory.vectors.qdrant.schema import is_mapped, point_id
 # Candidates fetched beyond top_k, to see whether a tie goes on there; more are fetched if it does.
 # One would do; a few spare most short ties a second query, and each costs about 1 µs.
 _MARGIN = 4
+_HALF, _ONE = np.float32(0.5), np.float32(1.0)
+_LEAST = 1e-12  # stands for an IDF that float32 rounds to 0: a word in each of 8 million memories
 _NOTHING = Ranking((), np.empty(0), exhausted=True)
 
 
@@ -50,9 +52,7 @@ class QdrantVectors:
         """Search inside the filter."""
         query = DenseQuery(vector, compile_filter(where), top_k)
         (found,) = _best(self._engine, [query], top_k)
-        return Ranking(
-            _memory_ids(self._engine, found.ids), np.clip(found.scores, -1.0, 1.0), found.exhausted
-        )
+        return Ranking(_memory_ids(self._engine, found.ids), _cosines(found.scores), found.exhausted)
 
     def score(self, vector: FloatArray, ids: Sequence[str], where: ScopedFilter) -> ScoreArray:
         """Search among `ids` alone."""
@@ -62,7 +62,7 @@ class QdrantVectors:
         query = DenseQuery(vector, compile_filter(where, points), len(points))
         (found,) = self._engine.run([query])
         scores = dict(zip(found.ids, found.scores.tolist(), strict=True))
-        return np.clip([scores.get(one, math.nan) for one in points], -1.0, 1.0)
+        return _cosines(np.array([scores.get(one, math.nan) for one in points]))
 
     def count(self, where: ScopedFilter) -> int:
         """Count by the payload indexes."""
@@ -188,11 +188,9 @@ def _shares(total: int, frequencies: npt.NDArray[np.int64]) -> FloatArray:
     multiplying by the exact one makes up for it.
     """
     exact = idf(total, frequencies)
-    count, having = np.float32(total), frequencies.astype(np.float32)
-    half, one = np.float32(0.5), np.float32(1.0)
-    engines = np.log((count - having + half) / (having + half) + one)
-    shares = exact / math.fsum(exact.tolist())
-    return np.divide(shares, engines, out=np.zeros_like(shares), where=engines > 0).astype(np.float32)
+    having = frequencies.astype(np.float32)
+    engines = np.log((np.float32(total) - having + _HALF) / (having + _HALF) + _ONE)
+    return (exact / (np.maximum(engines, _LEAST) * exact.sum())).astype(np.float32)
 
 
 def _best(engine: Engine, queries: Sequence[DenseQuery | SparseQuery], top_k: int) -> list[Scored]:
@@ -212,6 +210,11 @@ def _best(engine: Engine, queries: Sequence[DenseQuery | SparseQuery], top_k: in
         waiting = [place for place in waiting if place not in best]
         limit *= 2
     return [best[place] for place in range(len(queries))]
+
+
+def _cosines(scores: ScoreArray) -> ScoreArray:
+    """Return `scores` within [-1, 1], which float32 rounding leaves by a digit."""
+    return np.minimum(np.maximum(scores, -1.0), 1.0)
 
 
 def _cut(found: Scored, top_k: int) -> Scored | None:
