@@ -1,0 +1,35 @@
+"""Pages that are drawn from the code are as the code would draw them now."""
+
+from __future__ import annotations
+
+import runpy
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+PAGES: dict[str, str] = runpy.run_path(str(ROOT / "docs" / "generate.py"))["pages"]()
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_page_is_up_to_date(name: str) -> None:
+    written = (ROOT / "docs" / "reference" / name).read_text(encoding="utf-8")
+    assert written == PAGES[name], "run: python docs/generate.py"
+
+
+def test_every_command_and_variable_is_there() -> None:
+    for command in (
+        "add",
+        "search",
+        "list",
+        "get",
+        "delete",
+        "stats",
+        "import",
+        "reindex",
+        "reembed",
+        "doctor",
+    ):
+        assert f"## {command}\n" in PAGES["cli.md"]
+    assert "`MEMORY_DATA_DIR`" in PAGES["settings.md"]
+    assert "`EmbedderMismatchError`" in PAGES["errors.md"]
