@@ -60,7 +60,7 @@ def reindex(
     from the ledger: no embedder is opened. Raises a ConfigurationError where the backend cannot be
     opened; a rebuild that is interrupted is completed by the next search or by the next reindex.
     """
-    settings = _towards(settings, vectors, url)
+    settings = towards(settings, vectors, url)
     backend_name = settings.vector_store.provider
     ledger = open_ledger(settings, clock or Clock())
     try:
@@ -95,7 +95,7 @@ def last_change(ledger: Ledger) -> int:
     return max((changes[0].seq for changes in newest if changes), default=0)
 
 
-def _towards(settings: Settings, vectors: str | None, url: str | None) -> Settings:
+def towards(settings: Settings, vectors: str | None, url: str | None) -> Settings:
     """Return the settings of the backend to fill: another one does not live at this one's place."""
     store = settings.vector_store
     if vectors is not None and vectors != store.provider:
