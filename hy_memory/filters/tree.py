@@ -1,4 +1,7 @@
-"""The filter language: a small tree of frozen nodes, hashable so that compiled forms can be cached.
+"""The filter language: a small tree of frozen nodes.
+
+Nothing may be looked up by a node: Python takes `Compare(f, EQ, 1)` and `Compare(f, EQ, True)` for
+equal, and they mean different things.
 
 Meaning (`evaluate.py` is the reference; every backend's compiler is held equal to it by tests):
 
