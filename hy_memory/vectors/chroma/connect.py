@@ -117,10 +117,22 @@ def _server(options: BackendOptions, url: str) -> Connection:
         client = chromadb.HttpClient(
             parts.hostname, port, ssl=is_secure, headers=headers, settings=_settings()
         )
-    session = getattr(getattr(client, "_server", None), "_session", None)
-    if isinstance(session, httpx.Client):
+    sessions = _sessions(client)
+    for session in sessions:
         session.timeout = httpx.Timeout(options.timeout)
-    return Connection(client, session.close if isinstance(session, httpx.Client) else lambda: None)
+
+    def release() -> None:
+        for session in sessions:  # Chroma's own closing leaves their sockets open
+            session.close()
+
+    return Connection(client, release)
+
+
+def _sessions(client: object) -> list[httpx.Client]:
+    """Return the HTTP clients inside a Chroma client: its own, and that of its administrative half."""
+    servers = (getattr(one, "_server", None) for one in (client, getattr(client, "_admin_client", None)))
+    sessions = (getattr(server, "_session", None) for server in servers)
+    return [session for session in sessions if isinstance(session, httpx.Client)]
 
 
 def _settings() -> Settings:
