@@ -33,7 +33,7 @@ _SATURATION = 0.5
 # English words, or fifty Chinese characters (each gives a character and a pair).
 _PIVOT_LENGTH = 100.0
 # Weight of a term that is there at all.  It keeps a full match in the longest message apart from
-# a stray word in a short one.  0.15 ranks long work chats .01 better, 0.3 ranks them .08 worse.
+# a stray word in a short one.  By keywords alone 0.15 ranks long work chats .015 better, 0.3 .08 worse.
 _FLOOR = 0.2
 
 

@@ -36,8 +36,8 @@ def fuse(dense: NDArray[np.floating], keyword: NDArray[np.floating], terms: int 
     """
     d = np.asarray(dense, dtype=np.float64)
     u = np.asarray(keyword, dtype=np.float64) * keyword_strength(terms)
-    # Quadratic at first: one stray word in common is next to no evidence.  A straight sum lets
-    # a third more unrelated texts through and ranks .005 worse.
+    # Quadratic at first: one stray word in common is next to no evidence.  A straight sum ranks
+    # alike, and lets half again as many unrelated texts past the default `min_score`.
     evidence = u * u / (1.0 + u)
     # d + (1 - d) x and not 1 - (1 - d) (1 - x): exactly d where k is 0.
     return d + (1.0 - d) * -np.expm1(-evidence)
