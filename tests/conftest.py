@@ -10,7 +10,9 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, settings
 
-from hy_memory import HyMemoryClient
+from hy_memory import HyMemoryClient, plugins
+from tests.support import faulty
+from tests.support.faulty import Faults
 from tests.support.stores import open_client, open_everywhere, quick_folder
 
 # No deadline: an example may wait for a disk or for the other test process. A fixture that outlives an
@@ -62,3 +64,12 @@ def client(request: pytest.FixtureRequest, folder: Path) -> Generator[HyMemoryCl
     """Yield a client with a store of its own: of the parametrised backend, else the default one."""
     with open_client(getattr(request, "param", "faiss"), folder) as opened:
         yield opened
+
+
+@pytest.fixture
+def faults(monkeypatch: pytest.MonkeyPatch) -> Faults:
+    """Make the provider "faulty" known, and return what breaks its parts."""
+    made = Faults()
+    monkeypatch.setattr(faulty, "factory", made)
+    monkeypatch.setitem(plugins.BACKENDS, "faulty", faulty.PATH)
+    return made
