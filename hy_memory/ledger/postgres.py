@@ -26,6 +26,7 @@ from sqlalchemy import (
     create_engine,
     event,
 )
+from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.engine import Engine
 from sqlalchemy.engine.interfaces import DBAPICursor
 from sqlalchemy.exc import DBAPIError
@@ -77,7 +78,7 @@ class PostgresDatabase:
         self._feeding: defaultdict[str, threading.Lock] = defaultdict(threading.Lock)
         self._write_key = _lock_key("write")
         self._engine = self._make_engine()
-        self.statements = Statements(self._engine.dialect, is_among)
+        self.statements = Statements(self._engine.dialect, insert, is_among)
         try:
             with self._translated():
                 self._prepare()

@@ -12,7 +12,7 @@ from typing import Any
 from sqlalchemy import ColumnElement, Select, func, select
 from sqlalchemy.engine.interfaces import DBAPICursor
 
-from hy_memory.filters.evaluate import evaluate
+from hy_memory.filters.evaluate import predicate
 from hy_memory.filters.scope import ScopedFilter
 from hy_memory.ledger.database import Database
 from hy_memory.ledger.filter import RECORD_FIELDS, TALLY_FIELDS, Fields, split
@@ -59,9 +59,9 @@ class Selection:
         return self._rows(cursor, number)[0][0]
 
     def _evaluated(self, cursor: DBAPICursor, *, ascending: bool) -> list[str]:
-        rest = self._split.rest
+        admits = predicate(self._split.rest)
         payloads = _in_order(select(*PAYLOAD_COLUMNS).where(*self._clauses()), ascending=ascending)
-        return [row[0] for row in self._rows(cursor, payloads) if evaluate(rest, to_payload(row))]
+        return [row[0] for row in self._rows(cursor, payloads) if admits(to_payload(row))]
 
     def _clauses(self) -> tuple[ColumnElement[bool], ...]:
         return (self._scope(RECORD_FIELDS), *self._split.clauses)

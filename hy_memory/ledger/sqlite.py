@@ -27,6 +27,7 @@ from sqlalchemy import (
     func,
     select,
 )
+from sqlalchemy.dialects.sqlite import insert
 from sqlalchemy.engine import Engine
 from sqlalchemy.engine.interfaces import DBAPICursor
 from sqlalchemy.exc import DBAPIError
@@ -76,7 +77,7 @@ class SqliteDatabase:
         self._feeding: defaultdict[str, threading.Lock] = defaultdict(threading.Lock)
         self._watching = threading.Lock()
         self._engine = self._make_engine()
-        self.statements = Statements(self._engine.dialect, is_among)
+        self.statements = Statements(self._engine.dialect, insert, is_among)
         try:
             file.parent.mkdir(parents=True, exist_ok=True)
             with self._translated():

@@ -19,6 +19,7 @@ from hy_memory.ledger.open import FILE, open_ledger
 from hy_memory.ledger.sqlite import SqliteDatabase
 from hy_memory.ports import Ledger
 from hy_memory.testing.contracts.ledger_rows import DAY, IDENTITY, entry, kept, listed, updated, whole
+from hy_memory.testing.contracts.ledger_writing import outcome
 from hy_memory.values.record import Status
 from hy_memory.values.write import Entry, ListQuery
 
@@ -261,6 +262,19 @@ def test_a_deleted_text_is_in_no_file(tmp_path: Path) -> None:
     held = b"".join(file.read_bytes() for file in tmp_path.iterdir())
     assert secret.encode() not in held
     assert b"harmless" in held
+
+
+def test_a_user_who_left_leaves_changes_alone(ledger: Ledger, tmp_path: Path) -> None:
+    """C79: of a user whose everything was deleted no table keeps a row but the change log, without text."""
+    first = entry("a", "u")
+    ledger.insert([first, kept("raw", "u")], outcome("u", "q", "a"))
+    ledger.replace(updated(first, "new"), expected_version=1)
+    ledger.delete_all(whole("u"))
+    with sqlite3.connect(tmp_path / FILE) as file:
+        for table in ("records", "vectors", "versions", "tallies", "outcomes"):
+            assert file.execute(f"SELECT count(*) FROM {table}").fetchall() == [(0,)], table
+        assert file.execute("SELECT count(*) FROM changes").fetchall() == [(5,)]
+    file.close()
 
 
 _QUESTIONS = (

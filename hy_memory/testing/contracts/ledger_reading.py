@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from hy_memory.errors import InvalidArgumentError
 from hy_memory.filters.scope import scoped
-from hy_memory.filters.tree import EVERYTHING, Compare, Filter, Op
+from hy_memory.filters.tree import EVERYTHING, Compare, Filter, Not, Op
 from hy_memory.ports import Ledger
 from hy_memory.testing.contracts.ledger_rows import (
     ALL,
@@ -34,6 +34,27 @@ from hy_memory.values.record import Status
 from hy_memory.values.write import ChangeKind, Entry, ListQuery
 
 _FRESH = count()
+CORNERS = tuple(
+    Compare(field, op, value)
+    for field in ("source", "created_at", "expires_at")
+    for op, value in (
+        (Op.EQ, 1),
+        (Op.EQ, True),
+        (Op.EQ, "1"),
+        (Op.IN, (1, "true", True, float("nan"))),
+        (Op.IN, ()),
+        (Op.GT, 0),
+        (Op.GTE, True),
+        (Op.LTE, float("nan")),
+        (Op.LT, float("inf")),
+        (Op.LT, 2**53 + 1),
+        (Op.EQ, 2**53 + 1),
+        (Op.GT, 10**400),
+        (Op.EXISTS, True),
+        (Op.EXISTS, False),
+    )
+)
+"""Comparisons at which engines tend to convert, round, or fail."""
 
 
 class LedgerReading:
@@ -75,6 +96,21 @@ class LedgerReading:
         assert ledger.delete_all(where) == len(admitted)
         left = {record.id for record in stored} - {record.id for record in admitted}
         assert set(ledger.records([record.id for record in stored])) == left
+
+    @pytest.mark.parametrize("tree", CORNERS, ids=str)
+    @pytest.mark.parametrize("negated", [False, True])
+    def test_values_keep_their_type(self, ledger: Ledger, tree: Compare, negated: bool) -> None:
+        """C07: texts, numbers, truth values and what lies between two doubles are never mixed up."""
+        where = scoped(("u",), Not(tree) if negated else tree)
+        times = (0.0, 1.0, -1.0, 2.0**53, 2.0**60)
+        stored = [
+            entry(f"{number}{source}", "u", source=source, created_at=at, expires_at=at or None).record
+            for number, at in enumerate(times)
+            for source in ("1", "true", "app")
+        ]
+        ledger.insert([Entry(record) for record in stored])
+        admitted = {record.id for record in stored if where.admits(payload_of(record))}
+        assert {record.id for record in ledger.page(where, ALL).records} == admitted
 
     @pytest.mark.parametrize("odd", ODD_IDS)
     def test_ids_are_text_like_any_other(self, ledger: Ledger, odd: str) -> None:
