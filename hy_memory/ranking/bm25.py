@@ -27,7 +27,7 @@ from numpy.typing import NDArray
 from hy_memory.text.tokenize import query_tokens, tokenize
 from hy_memory.values.point import TermVector
 
-# Saturation of term frequency in a text of no length; 0.3 to 0.9 measure alike.
+# Saturation of term frequency in a text of no length; 0.3 ranks alike, 0.9 long work chats worse.
 _SATURATION = 0.5
 # Terms at which length costs as much as 1 occurrence of a term.  100 terms are some hundred
 # English words, or fifty Chinese characters (each gives a character and a pair).
