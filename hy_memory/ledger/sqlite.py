@@ -7,6 +7,7 @@ can neither read something old nor fail half-way because somebody else was faste
 
 from __future__ import annotations
 
+import hashlib
 import json
 import sqlite3
 import threading
@@ -16,7 +17,6 @@ from collections.abc import Generator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
-from urllib.parse import quote
 
 from sqlalchemy import (
     URL,
@@ -207,7 +207,9 @@ class SqliteDatabase:
         """Hold a lock file beside the database."""
         from filelock import FileLock  # imports asyncio (60 ms), and most clients feed nothing
 
-        lock = FileLock(self._file.with_name(f"feeding-{quote(projection, safe='')}.lock"))
+        # a digest: the name holds a path, and a file's name has room for 255 bytes
+        digest = hashlib.sha256(projection.encode()).hexdigest()[:32]
+        lock = FileLock(self._file.with_name(f"feeding-{digest}.lock"))
         with self._feeding[projection]:
             try:
                 lock.acquire()
