@@ -44,14 +44,12 @@ def _qdrant(corpus: Corpus) -> RawSearch:
     )
     shard.update(q.UpdateOperation.create_field_index("user", q.PayloadSchemaType.Keyword))
     for start in range(0, len(corpus.owners), 2000):
-        shard.update(
-            q.UpdateOperation.upsert_points(
-                [
-                    q.Point(row, {"dense": corpus.vectors[row].tolist()}, {"user": f"user{corpus.owners[row]}"})
-                    for row in range(start, min(start + 2000, len(corpus.owners)))
-                ]
-            )
-        )
+        rows = range(start, min(start + 2000, len(corpus.owners)))
+        points = [
+            q.Point(row, {"dense": corpus.vectors[row].tolist()}, {"user": f"user{corpus.owners[row]}"})
+            for row in rows
+        ]
+        shard.update(q.UpdateOperation.upsert_points(points))
 
     def search(user: int, vector: Any, k: int) -> Any:
         own = q.Filter(must=[q.FieldCondition(key="user", match=q.MatchValue(f"user{user}"))])

@@ -97,16 +97,10 @@ def measure(
     spent: list[float] = []
     with run.open("w", encoding="utf-8") as file:
         for query in read_lines(queries):
-            ask = lambda: client.search(  # noqa: E731
-                query["text"],
-                user_ids=[query["user_id"]],
-                reader=reader,
-                limit=10,
-                min_score=0.0,  # noqa: B023
-            )
-            ask()  # embeds, and loads the user's working set
+            scope = {"user_ids": [query["user_id"]], "reader": reader, "limit": 10, "min_score": 0.0}
+            client.search(query["text"], **scope)  # embeds, and loads the user's working set
             started = time.process_time()
-            answer = ask()
+            answer = client.search(query["text"], **scope)
             spent.append(time.process_time() - started)
             if "degraded" in answer:
                 raise SystemExit(f"{query['id']}: {answer['degraded']}")
@@ -136,7 +130,7 @@ def main() -> None:
     options.out.mkdir(parents=True, exist_ok=True)
     settings = load_settings({"embedder": {"provider": options.embedder, "cache_size": 0}})
     inner = open_embedder(settings, None, None)
-    embedder = FiledEmbedder(inner, options.cache / f"{inner.name}.npz")
+    embedder = FiledEmbedder(inner, options.cache / f"{inner.name}-{inner.fingerprint}.npz")
     print(
         f"{'set':12}{'reader':8}{'backend':8}{'category':26}{'n':>5}"
         + "".join(f"{m:>9}" for m in METRICS)

@@ -29,6 +29,8 @@ from benchmarks.raw_engines import raw_engine
 from hy_memory import HyMemoryClient
 
 LIMIT = 30
+Row = tuple[str, float, str]
+"""What was measured, the figure, and the goal."""
 
 
 class Injected:
@@ -97,34 +99,42 @@ def median_ms(spent: Sequence[float]) -> float:
     return 1000 * float(np.median(spent))
 
 
-def measure_search(client: HyMemoryClient, corpus: Corpus, backend: str, rounds: int) -> list[tuple[str, float, str]]:
+def measure_search(client: HyMemoryClient, corpus: Corpus, backend: str, rounds: int) -> list[Row]:
     """Return rows of (what, ms or ratio, goal) for both readers, interleaved with the raw engine."""
     rng = np.random.default_rng(11)
     users = [user for user in range(0, 200, 4) if len(corpus.of(user)) > 0]
     raw = raw_engine(backend, corpus)
-    runtime = client._runtime  # noqa: SLF001 - the benchmark looks inside on purpose
+    runtime = client._runtime
     assert runtime is not None
     timers = (Timed(runtime.reading.vectors), Timed(runtime.reading.keywords))
     inner = (runtime.reading.vectors, runtime.reading.keywords)
-    spent: dict[str, list[float]] = {key: [] for key in ("legacy", "hybrid", "legacy own", "hybrid own", "raw")}
+    spent: dict[str, list[float]] = {
+        key: [] for key in ("legacy", "hybrid", "legacy own", "hybrid own", "raw")
+    }
     for number in range(rounds):
         user = users[number % len(users)]
         query, vector = make_query(corpus, user, rng)
         for reader in ("legacy", "hybrid"):
-            ask = lambda: client.search(  # noqa: E731
-                query, user_ids=[f"user{user}"], limit=LIMIT, min_score=0.0, reader=reader, query_embedding=vector  # noqa: B023
-            )
+            asked = {
+                "user_ids": [f"user{user}"],
+                "limit": LIMIT,
+                "min_score": 0.0,
+                "reader": reader,
+                "query_embedding": vector,
+            }
             if number < len(users):
-                ask()
+                client.search(query, **asked)
             started = time.process_time()
-            ask()
+            client.search(query, **asked)
             spent[reader].append(time.process_time() - started)
             _swap(runtime.reading, timers)
             for timer in timers:
                 timer.spent = 0.0
             started = time.process_time()
-            ask()
-            spent[f"{reader} own"].append(time.process_time() - started - sum(timer.spent for timer in timers))
+            client.search(query, **asked)
+            spent[f"{reader} own"].append(
+                time.process_time() - started - sum(timer.spent for timer in timers)
+            )
             _swap(runtime.reading, inner)
         started = time.process_time()
         raw(user, vector, LIMIT)
@@ -145,7 +155,7 @@ def _swap(reading: Any, legs: Sequence[Any]) -> None:
     object.__setattr__(reading, "keywords", legs[1])
 
 
-def measure_add(client: HyMemoryClient, service: Injected, corpus: Corpus) -> list[tuple[str, float, str]]:
+def measure_add(client: HyMemoryClient, service: Injected, corpus: Corpus) -> list[Row]:
     """Return the cost of one `add`, searchable on return, without the embedding."""
     rng = np.random.default_rng(13)
     spent = []
@@ -158,7 +168,7 @@ def measure_add(client: HyMemoryClient, service: Injected, corpus: Corpus) -> li
     return [("single add, ms", median_ms(spent), "≤ 1.0")]
 
 
-def measure_start(folder: str, backend: str) -> list[tuple[str, float, str]]:
+def measure_start(folder: str, backend: str) -> list[Row]:
     """Return CPU seconds of import and construction, and of a first search, in a fresh process."""
     code = f"""
 import time; start = time.process_time()
@@ -171,7 +181,9 @@ opened = time.process_time()
 client.search("words", user_ids=["user3"], min_score=0.0)
 print(imported - start, opened - prepared, time.process_time() - opened)
 """
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=os.getcwd())
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=os.getcwd()
+    )
     imported, opened, searched = map(float, done.stdout.split())
     return [
         ("import, CPU s", imported, "≤ 0.3"),
@@ -180,7 +192,7 @@ print(imported - start, opened - prepared, time.process_time() - opened)
     ]
 
 
-def measure_memory(folder: str, backend: str, corpus: Corpus, users: int) -> list[tuple[str, float, str]]:
+def measure_memory(folder: str, backend: str, corpus: Corpus, users: int) -> list[Row]:
     """Return resident memory after searching `users` users, over the raw size of their vectors."""
     active = int(sum(len(corpus.of(user)) for user in range(users)))
     code = f"""
@@ -194,7 +206,9 @@ for user in range({users}):
     client.search("words", user_ids=[f"user{{user}}"], reader="hybrid", min_score=0.0)
 gc.collect(); print(psutil.Process().memory_info().rss - before)
 """
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=os.getcwd())
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=os.getcwd()
+    )
     grown = float(done.stdout)
     return [
         (f"RSS of {active} active memories, MB", grown / 1e6, ""),
@@ -202,8 +216,14 @@ gc.collect(); print(psutil.Process().memory_info().rss - before)
     ]
 
 
+def _in_fresh_process(code: str) -> str:
+    return subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
+
+
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--size", type=int, nargs="+", default=[10_000, 100_000])
     parser.add_argument("--backend", nargs="+", default=["faiss", "qdrant"])
     parser.add_argument("--rounds", type=int, default=200)
@@ -215,7 +235,7 @@ def main() -> None:
         for backend in options.backend:
             with tempfile.TemporaryDirectory() as folder:
                 service = Injected()
-                rows: list[tuple[str, float, str]] = []
+                rows: list[Row] = []
                 with HyMemoryClient(config(folder, backend), embedding_service=service) as client:
                     rows.append(("bulk add, rows / CPU s", fill(client, corpus), "≥ 5000"))
                     if "search" in options.only:
@@ -231,7 +251,9 @@ def main() -> None:
                 rows.append(("disk, MB", disk / 1e6, ""))
                 for what, figure, goal in rows:
                     print(f"{size:>9} {backend:8} {what:38}{figure:>10.3f}  {goal}", flush=True)
-    print(f"machine: {os.cpu_count()} cores, {psutil.virtual_memory().total >> 30} GiB, Python {sys.version.split()[0]}")
+    print(
+        f"machine: {os.cpu_count()} cores, {psutil.virtual_memory().total >> 30} GiB, Python {sys.version.split()[0]}"
+    )
 
 
 if __name__ == "__main__":

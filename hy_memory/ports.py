@@ -7,7 +7,7 @@ the ledger through `PointSource` and catch up by sequence number.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import Protocol, runtime_checkable
@@ -108,6 +108,10 @@ class PointSource(Protocol):
 
     def points(self, user_id: str) -> Changes:
         """Return every searchable point of one user and the sequence number they are current at."""
+        ...
+
+    def batches(self, user_id: str) -> Iterator[Changes]:
+        """Yield the same in parts, one at least, all of one moment: a large user needs no second copy."""
         ...
 
     def changes(self, user_id: str, after: int) -> Changes:

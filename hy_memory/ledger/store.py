@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterable, Sequence
+from collections.abc import Generator, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from typing import Any
 
@@ -20,6 +20,8 @@ from hy_memory.ledger.transaction import Transaction
 from hy_memory.values.point import Changes, FloatArray, Point
 from hy_memory.values.record import MemoryRecord, Page, RecordVersion
 from hy_memory.values.write import Change, ChangeKind, EmbedderIdentity, Entry, ListQuery, Outcome
+
+_BATCH = 2000  # points read at once: some 4 MB; smaller parts cost more steps, larger ones more memory
 
 
 class SqlLedger:
@@ -123,11 +125,20 @@ class SqlLedger:
 
     def points(self, user_id: str) -> Changes:
         """Return every point of a user."""
+        parts = list(self.batches(user_id))
+        return Changes(parts[0].seq, tuple(point for part in parts for point in part.upserted), ())
+
+    def batches(self, user_id: str) -> Iterator[Changes]:
+        """Yield every point of a user, read in one snapshot."""
         with self._database.snapshot() as cursor:
             cursor.execute(self._sql.last_seq.sql)
             seq = cursor.fetchall()[0][0] or 0
             cursor.execute(self._sql.points_by_user.sql, self._sql.points_by_user.bind(user_id=user_id))
-            return Changes(seq, to_points(cursor.fetchall()), ())
+            rows = cursor.fetchmany(_BATCH)
+            yield Changes(seq, to_points(rows), ())
+            while len(rows) == _BATCH:
+                rows = cursor.fetchmany(_BATCH)
+                yield Changes(seq, to_points(rows), ())
 
     def changes(self, user_id: str, after: int) -> Changes:
         """Return what became of a user's points; one statement where nothing did."""
@@ -189,9 +200,7 @@ class SqlLedger:
                 transaction.bind_embedder(identity)
             return known or identity
 
-    def reembed(
-        self, identity: EmbedderIdentity, vectors: Iterable[tuple[Sequence[str], FloatArray]]
-    ) -> int:
+    def reembed(self, identity: EmbedderIdentity, vectors: Iterable[tuple[Sequence[str], FloatArray]]) -> int:
         """Replace every vector; reading this ledger while `vectors` is drawn is fine, writing is not."""
         with self._writing() as transaction:
             return transaction.reembed(identity, vectors)

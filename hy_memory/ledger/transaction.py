@@ -167,9 +167,7 @@ class Transaction:
         """Bind `identity`, whoever was bound before."""
         self.cursor.execute(self.database.statements.set_meta.sql, (EMBEDDER, to_json(identity)))
 
-    def reembed(
-        self, identity: EmbedderIdentity, vectors: Iterable[tuple[Sequence[str], FloatArray]]
-    ) -> int:
+    def reembed(self, identity: EmbedderIdentity, vectors: Iterable[tuple[Sequence[str], FloatArray]]) -> int:
         """Replace every vector; returns how many. A point without a new one fails the whole of it."""
         sql = self.database.statements
         before = self._rows(sql.last_seq)[0][0] or 0

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from bisect import bisect_right
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from operator import itemgetter
 
 import numpy as np
@@ -85,6 +85,10 @@ class ListSource:
         with self._lock:
             mine = tuple(one for one in self._points.values() if one.payload.user_id == user_id)
             return Changes(self._seq, mine, ())
+
+    def batches(self, user_id: str) -> Iterator[Changes]:
+        """Yield every point of `user_id`, in one part."""
+        yield self.points(user_id)
 
     def changes(self, user_id: str, after: int) -> Changes:
         """Return what became of the points of `user_id` that changed after `after`."""

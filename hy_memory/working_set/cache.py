@@ -111,16 +111,24 @@ class WorkingSets(Generic[P]):
         # no longer to be trusted: the next read builds anew.
         user.version = None
         if old is None:
-            changes = self._source.points(user_id)
-            projection = self._build(changes.upserted)
+            seq, projection = self._built(user_id)
         else:
             changes = self._source.changes(user_id, old.seq)
             unchanged = not changes.upserted and not changes.removed
-            projection = old.projection if unchanged else old.projection.advance(changes)
-        user.version = _Version(projection, freshness, changes.seq)
+            seq, projection = changes.seq, old.projection if unchanged else old.projection.advance(changes)
+        user.version = _Version(projection, freshness, seq)
         if old is None or projection is not old.projection:
             self._account(user_id, user, projection.nbytes + _BYTES_PER_USER)
         return projection
+
+    def _built(self, user_id: str) -> tuple[int, P]:
+        """Return a projection of everything the user has, made part by part, and what it is current at."""
+        parts = self._source.batches(user_id)
+        first = next(parts)
+        projection = self._build(first.upserted)
+        for part in parts:
+            projection = projection.advance(part)
+        return first.seq, projection
 
     def _account(self, user_id: str, user: _User[P], nbytes: int) -> None:
         """Note the user's size and let the users read longest ago go until all fits."""

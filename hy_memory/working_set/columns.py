@@ -127,5 +127,3 @@ def _any_of(masks: Sequence[BoolArray | None], size: int) -> BoolArray | None:
             return None
         result = result | one
     return result
-
-

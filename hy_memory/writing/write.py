@@ -101,27 +101,43 @@ def update(memory_id: str, changed: Changed, ports: WritePorts, user_id: str | N
 
 def delete(memory_ids: Sequence[str], ports: WritePorts, user_id: str | None = None) -> int:
     """Remove memories everywhere, out of the raw exchange that quotes them too; returns how many."""
-    found = [
-        record
-        for record in ports.ledger.records(memory_ids).values()
-        if user_id is None or record.user_id == user_id
-    ]
-    if not found:
-        return 0
-    gone = frozenset(record.id for record in found)
-    quoted = sorted({one for record in found for one in record.evidence_ids} - gone)
+    for _ in range(_ATTEMPTS):
+        found = [
+            record
+            for record in ports.ledger.records(memory_ids).values()
+            if user_id is None or record.user_id == user_id
+        ]
+        if not found:
+            return 0
+        gone = frozenset(record.id for record in found)
+        emptied, rewritten = _quoting(found, gone, ports)
+        try:
+            ports.ledger.delete([*sorted(gone), *emptied], rewritten)
+        except ConflictError:
+            continue  # another delete took something out of the same exchange; look again
+        project(ports)
+        return len(gone)
+    raise ConflictError(
+        f"{len(memory_ids)} memories could not be deleted: too many deletes at once; try again"
+    )
+
+
+def _quoting(
+    found: Sequence[MemoryRecord], gone: frozenset[str], ports: WritePorts
+) -> tuple[list[str], list[Entry]]:
+    """Return the raw exchanges of which nothing is left without `gone`, and the others without them."""
     emptied: list[str] = []
     rewritten: list[Entry] = []
+    quoted = sorted({one for record in found for one in record.evidence_ids} - gone)
     for raw in ports.ledger.records(quoted).values():
-        if raw.layer is Layer.L1_RAW:
-            left = without_memory(raw.content, gone)
-            if left:
-                rewritten.append(Entry(replace(raw, content=left, updated_at=ports.clock.now())))
-            else:
-                emptied.append(raw.id)
-    ports.ledger.delete([*sorted(gone), *emptied], rewritten)
-    project(ports)
-    return len(gone)
+        if raw.layer is not Layer.L1_RAW:
+            continue
+        left = without_memory(raw.content, gone)
+        if left:
+            rewritten.append(Entry(replace(raw, content=left, updated_at=ports.clock.now())))
+        else:
+            emptied.append(raw.id)
+    return emptied, rewritten
 
 
 def delete_all(where: ScopedFilter, ports: WritePorts) -> int:

@@ -8,13 +8,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hy_memory.ranking.bm25 import document_terms, idf, keyword_score, query_term_ids, weigh_query
-from hy_memory.ranking.calibration import E5, E5_CENTRED, HASHED, IDENTITY, MINILM, Calibration
+from hy_memory.ranking.calibration import E5, HASHED, IDENTITY, MINILM, Calibration
 from hy_memory.ranking.fusion import fuse, keyword_strength
 
 MIN_SCORE = 0.4
 UNIT = st.floats(0.0, 1.0)
 TERMS = st.integers(1, 400)
-CURVES = [IDENTITY, HASHED, E5, E5_CENTRED, MINILM]
+CURVES = [IDENTITY, HASHED, E5, MINILM]
 
 
 def fused(dense: float, keyword: float, terms: int) -> float:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -43,9 +43,7 @@ def live_ids(rows: Rows, tree: Filter = EVERYTHING) -> set[str]:
     later=st.lists(payloads(("ana",)), max_size=6),
     tree=filters(),
 )
-def test_columns_mean_what_evaluate_says(
-    found: list[Payload], later: list[Payload], tree: Filter
-) -> None:
+def test_columns_mean_what_evaluate_says(found: list[Payload], later: list[Payload], tree: Filter) -> None:
     """C07, C69: a mask is the reference meaning row by row, before and after rows were added."""
     points = [plain(f"p{row}", payload) for row, payload in enumerate(found)]
     added = [plain(f"q{row}", payload) for row, payload in enumerate(later)]
@@ -222,6 +220,9 @@ class _Asked:
         if self.fails:
             raise LedgerError("told to fail")
         return self.inner.points(user_id)
+
+    def batches(self, user_id: str) -> Iterator[Changes]:
+        yield self.points(user_id)
 
     def changes(self, user_id: str, after: int) -> Changes:
         self.changes_calls += 1
