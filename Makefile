@@ -43,7 +43,7 @@ check: $(VENV)/.dev
 	$(BIN)/lint-imports
 
 bench: $(VENV)/.dev
-	@$(BIN)/python benchmarks/speed.py $(BENCH_ARGS)
+	@$(BIN)/python -m benchmarks.speed $(BENCH_ARGS)
 
 docs: $(VENV)/.local
 	@$(BIN)/python docs/generate.py
