@@ -1,0 +1,1 @@
+"""Time in language: which stretches of time a text speaks of, and how near a memory lies to them."""
