@@ -101,7 +101,6 @@ class HyMemoryClient(Lifecycle):
         started = time.perf_counter()
         runtime = self._open()
         refuse_other_scenes(scene, search_mode, workspace_id, branch)
-        check.flag("rerank", rerank)
         check.score("schema_min_score", schema_min_score)
         for name, value in (("schema_limit", schema_limit), ("intention_limit", intention_limit)):
             check.whole(name, value)
@@ -115,16 +114,20 @@ class HyMemoryClient(Lifecycle):
             created_before=created_before,
             filters=filters,
         )
+        reranked = check.flag("rerank", rerank) and runtime.reading.reranker is not None
+        top_k = check.count("limit", limit)
         request = SearchRequest(
             request_id=runtime.clock.new_id()
             if request_id is None
             else check.identifier("request_id", request_id),
             query=parse_query(query, queries),
             where=within(where, searchable_layers(layers, runtime.clock.now())),
-            top_k=check.count("limit", limit),
+            top_k=top_k,
+            pool=runtime.pool(top_k, rerank=reranked),
             min_score=check.score("min_score", min_score),
             created_after=None if created_after is None else to_epoch("created_after", created_after),
             query_embedding=parse_embedding(query_embedding, runtime.embedder),
+            rerank=reranked,
             explain=parse_explain(explain),
         )
         answer = self._read(runtime, check.string("reader", reader), request)

@@ -5,11 +5,13 @@ HyMemoryError
 ├── ConfigurationError (ValueError)        the settings cannot be used
 │   ├── MissingExtraError (ImportError)    an optional package is not installed
 │   ├── EmbedderMismatchError              the store was made with another embedder
-│   └── StoreLockedError                   another process holds the folder
+│   ├── StoreLockedError                   another process holds the folder
+│   └── RerankerLoadError (RuntimeError)    the model of local rerank cannot be used
 ├── MemoryNotFoundError (LookupError)      no such memory
 ├── ConflictError                          the same request id with other content
 ├── ClosedError (RuntimeError)             the client is closed
 ├── EmbeddingError                         the embedder failed or answered nonsense
+├── RerankError                            the reranker failed or answered nonsense
 ├── LedgerError                            the ledger cannot be read or written
 └── BackendError                           a vector backend failed
 """
@@ -53,6 +55,14 @@ class StoreLockedError(ConfigurationError):
     """A folder that one process at a time may open is held by another."""
 
 
+class RerankerLoadError(ConfigurationError, RuntimeError):
+    """The cross-encoder of local rerank cannot be loaded; names the model and the cause."""
+
+    def __init__(self, model: str, cause: str) -> None:
+        self.model = model
+        super().__init__(f"local rerank cannot use the model {model!r}: {cause}")
+
+
 class MemoryNotFoundError(HyMemoryError, LookupError):
     """No memory has this id."""
 
@@ -74,6 +84,10 @@ class ClosedError(HyMemoryError, RuntimeError):
 
 class EmbeddingError(HyMemoryError):
     """The embedder raised, or gave NaN, infinite, zero, too few or wrongly sized vectors."""
+
+
+class RerankError(HyMemoryError):
+    """The reranker raised, or gave NaN, infinite, or too few scores; the order before it stands."""
 
 
 class LedgerError(HyMemoryError):

@@ -202,6 +202,20 @@ class Embedder(Protocol):
         ...
 
 
+class Reranker(Protocol):
+    """Reads a question and a text together; slower and better than comparing two vectors.
+
+    Ready to use from the start: a call loads nothing. Threads share it.
+    """
+
+    def scores(self, query: str, texts: Sequence[str]) -> ScoreArray:
+        """Return how well each text answers `query`: (n,) float64 in [0, 1].
+
+        Raises RerankError where it cannot; never loads anything.
+        """
+        ...
+
+
 @runtime_checkable
 class EmbeddingService(Protocol):
     """What a caller may bring (`embedding_service=`): Hy-Memory's own protocol.

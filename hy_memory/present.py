@@ -13,11 +13,15 @@ from hy_memory.values.write import Change, Written
 
 
 class Item(TypedDict, total=False):
-    """A memory as callers see it; times are UTC epoch seconds. Search adds score and retrieval_source."""
+    """A memory as callers see it; times are UTC epoch seconds.
+
+    Search adds score and retrieval_source, and rerank_score to what a model judged.
+    """
 
     memory_id: str
     content: str
     score: float
+    rerank_score: float
     layer: str
     user_id: str
     agent_id: str
@@ -234,7 +238,7 @@ def event(one: Change) -> Event:
 
 def _hit(hit: Hit) -> Item:
     record = hit.record
-    return {
+    shown: Item = {
         "memory_id": record.id,
         "content": record.content,
         "score": hit.score,
@@ -250,6 +254,9 @@ def _hit(hit: Hit) -> Item:
         "gmt_created": record.created_at,
         "meta": dict(record.attributes),
     }
+    if hit.rerank_score is not None:
+        shown["rerank_score"] = hit.rerank_score
+    return shown
 
 
 def _trace(result: SearchResult, explain: Explain) -> dict[str, object]:

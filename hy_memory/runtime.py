@@ -14,12 +14,13 @@ from hy_memory.embedding.checked import CheckedEmbedder
 from hy_memory.embedding.choose import AUTO, choose
 from hy_memory.embedding.options import EmbedderFactory, EmbedderOptions
 from hy_memory.embedding.service import adapt_service
-from hy_memory.errors import EmbedderMismatchError
+from hy_memory.errors import EmbedderMismatchError, MissingExtraError, RerankerLoadError
 from hy_memory.plugins import (
     BACKENDS,
     EMBEDDERS,
     LEDGER,
     LOCAL_KEYWORDS,
+    LOCAL_RERANKER,
     READERS,
     is_known,
     load,
@@ -33,10 +34,12 @@ from hy_memory.ports import (
     KeywordIndex,
     Ledger,
     PointSource,
+    Reranker,
 )
 from hy_memory.projection import Feeder, FreshKeywords, FreshVectors
 from hy_memory.reading.state import ReadPorts, Stage
 from hy_memory.record_cache import RecordCache
+from hy_memory.reranking.options import RerankerFactory, RerankerOptions
 from hy_memory.settings.root import Settings
 from hy_memory.values.write import EmbedderIdentity
 from hy_memory.writing.write import WritePorts, identity_of, mismatch
@@ -65,6 +68,10 @@ class Runtime:
             wanted = "legacy"
         return cast("Sequence[Stage]", load_named("readers", wanted, READERS))
 
+    def pool(self, limit: int, *, rerank: bool) -> int:
+        """Return how many hits a search for `limit` keeps until the cut: more if they are reranked."""
+        return limit * self.settings.recall.local_rerank_pool_factor if rerank else limit
+
     def close(self) -> None:
         """Close what was opened."""
         try:
@@ -79,6 +86,7 @@ def open_runtime(settings: Settings, service: object = None, clock: Clock | None
     Raises a ConfigurationError that says what to do; whatever was opened until then is closed.
     """
     clock = clock or Clock()
+    reranker = open_reranker(settings)  # first: it may fail, and holds nothing that must be closed
     ledger = open_ledger(settings, clock)
     try:
         embedder = open_embedder(settings, service, ledger.embedder())
@@ -99,7 +107,7 @@ def open_runtime(settings: Settings, service: object = None, clock: Clock | None
         embedder=embedder,
         backend=backend,
         feeder=feeder,
-        reading=ReadPorts(RecordCache(ledger), embedder, vectors, keywords),
+        reading=ReadPorts(RecordCache(ledger), embedder, vectors, keywords, reranker),
         writing=WritePorts(ledger, embedder, clock, feeder),
     )
 
@@ -134,6 +142,29 @@ def open_embedder(settings: Settings, service: object, remembered: EmbedderIdent
     return (
         CachedEmbedder(embedder, section.cache_size, section.batch_size) if section.cache_size else embedder
     )
+
+
+def open_reranker(settings: Settings) -> Reranker | None:
+    """Return the cross-encoder, loaded, or None where local rerank is off.
+
+    Raises RerankerLoadError, also where its extra is missing.
+    """
+    section = settings.recall
+    if not section.local_rerank_enabled:
+        return None
+    options = RerankerOptions(
+        model=section.local_rerank_model,
+        device=section.local_rerank_device,
+        batch_size=section.local_rerank_batch_size,
+        max_length=section.local_rerank_max_length,
+        int8=section.local_rerank_int8,
+        timeout=section.local_rerank_timeout,
+    )
+    try:
+        factory = cast("RerankerFactory", load(LOCAL_RERANKER))
+    except MissingExtraError as error:
+        raise RerankerLoadError(options.model, str(error)) from error
+    return factory(options)
 
 
 def check_identity(embedder: Embedder, ledger: Ledger) -> None:

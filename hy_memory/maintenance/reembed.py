@@ -12,9 +12,8 @@ from hy_memory.projection import Feeder
 from hy_memory.runtime import open_backend, open_embedder, open_ledger, projection_name
 from hy_memory.settings.root import Settings
 from hy_memory.values.point import FloatArray
-from hy_memory.values.record import Layer
+from hy_memory.values.record import Layer, indexed_text
 from hy_memory.values.write import EmbedderIdentity
-from hy_memory.writing.compose import indexed_text
 from hy_memory.writing.write import identity_of
 
 _BATCH = 256  # texts between two reports of progress: about a second with an offline model

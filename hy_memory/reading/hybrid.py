@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from hy_memory.reading.stages.cut import cut
 from hy_memory.reading.stages.embed import embed
 from hy_memory.reading.stages.hydrate import hydrate
 from hy_memory.reading.stages.legs import keyword_leg, vector_leg
 from hy_memory.reading.stages.recall import recall
+from hy_memory.reading.stages.rerank import rerank
 from hy_memory.reading.state import Stage
 
-HYBRID: tuple[Stage, ...] = (embed, vector_leg, keyword_leg, recall, hydrate)
+HYBRID: tuple[Stage, ...] = (embed, vector_leg, keyword_leg, recall, hydrate, rerank, cut)

@@ -9,7 +9,7 @@ from typing import TypeAlias
 import numpy as np
 
 from hy_memory.pipeline import Guarded
-from hy_memory.ports import Embedder, KeywordIndex, Ranking, ScoreArray, VectorIndex
+from hy_memory.ports import Embedder, KeywordIndex, Ranking, Reranker, ScoreArray, VectorIndex
 from hy_memory.record_cache import RecordCache
 from hy_memory.values.point import FloatArray
 from hy_memory.values.request import SearchRequest
@@ -18,12 +18,16 @@ from hy_memory.values.result import Dropped, Hit
 
 @dataclass(frozen=True, slots=True)
 class ReadPorts:
-    """What the stages may reach. `keywords` is None where the backend has no keyword recall."""
+    """What the stages may reach.
+
+    `keywords` is None where the backend has no keyword recall, `reranker` where local rerank is off.
+    """
 
     records: RecordCache
     embedder: Embedder
     vectors: VectorIndex
     keywords: KeywordIndex | None
+    reranker: Reranker | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -23,7 +23,6 @@ _LATER = {
     "dynamics": "memory dynamics",
     "topology": "the living topology",
 }
-_LATER_RECALL = "local_rerank_"
 
 
 def load_settings(
@@ -106,11 +105,6 @@ def _refuse_later(values: Mapping[str, object]) -> None:
             raise ConfigurationError(
                 f"config section {section!r}: {what} is not in this version; leave it out"
             )
-    recall = values.get("recall")
-    if isinstance(recall, Mapping):
-        for key in cast("Mapping[str, object]", recall):
-            if key.startswith(_LATER_RECALL):
-                raise ConfigurationError(f"recall.{key}: local rerank is not in this version; leave it out")
     if values.get("mode") in ("pro", "ultra"):
         raise ConfigurationError(
             f"mode {values['mode']!r} needs LLM writing, which is not in this version; use 'lite'"

@@ -132,12 +132,56 @@ class EmbedderSection(Section):
 
 
 class RecallSection(Section):
-    """How a search behaves."""
+    """How a search behaves. Local rerank is a cross-encoder that reorders the best hits."""
 
     raise_on_failure: bool = Field(
         default=False,
         description="raise instead of answering with `degraded`",
         json_schema_extra=env("MEMORY_SEARCH_RAISE"),
+    )
+    local_rerank_enabled: bool = Field(
+        default=False,
+        description="load a cross-encoder when the client is made, and let it order hits (extra `rerank`)",
+        json_schema_extra=env("MEMORY_LOCAL_RERANK_ENABLED"),
+    )
+    local_rerank_model: Name = Field(
+        default="nreimers/mmarco-mMiniLMv2-L6-H384-v1",
+        description="its hub name or local folder",
+        json_schema_extra=env("MEMORY_LOCAL_RERANK_MODEL"),
+    )
+    local_rerank_device: Name = Field(
+        default="auto",
+        description="auto (cuda where there is one, else cpu), cpu, cuda …",
+        json_schema_extra=env("MEMORY_LOCAL_RERANK_DEVICE"),
+    )
+    local_rerank_batch_size: int = Field(
+        default=16,
+        ge=1,
+        description="pairs of question and memory in one forward pass; no limit of concurrent searches",
+        json_schema_extra=env("MEMORY_LOCAL_RERANK_BATCH_SIZE"),
+    )
+    local_rerank_max_length: int = Field(
+        default=512,
+        ge=8,  # special tokens and a word of each
+        description="most tokens of a pair; the rest is cut off",
+        json_schema_extra=env("MEMORY_LOCAL_RERANK_MAX_LENGTH"),
+    )
+    local_rerank_pool_factor: int = Field(
+        default=3,
+        ge=1,
+        description="how many times `limit` hits the model chooses from",
+        json_schema_extra=env("MEMORY_LOCAL_RERANK_POOL_FACTOR"),
+    )
+    local_rerank_int8: bool = Field(
+        default=False,
+        description="weights of eight bits on a CPU: about twice as fast, nearly the same order",
+        json_schema_extra=env("MEMORY_LOCAL_RERANK_INT8"),
+    )
+    local_rerank_timeout: float | None = Field(
+        default=None,
+        gt=0,
+        description="seconds after which a search starts no further batch and keeps its order",
+        json_schema_extra=env("MEMORY_LOCAL_RERANK_TIMEOUT"),
     )
 
 

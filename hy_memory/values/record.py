@@ -23,6 +23,8 @@ class Layer(StrEnum):
     L7_INTENTION = "l7_intention"
 
 
+_ROLES = frozenset({"user", "assistant", "system", "developer", "tool", "function"})
+
 NORMAL_LAYERS = (Layer.L2_FACT, Layer.L3_SUMMARY, Layer.L4_IDENTITY, Layer.L5_KNOWLEDGE)
 """Layers that compete in the `normal` bucket; an intention joins them once it has expired."""
 
@@ -71,6 +73,17 @@ class MemoryRecord:
     def event_at(self) -> float:
         """When it happened: `memory_at` where the caller said so, else the time of writing."""
         return self.created_at if self.memory_at is None else self.memory_at
+
+
+def indexed_text(record: MemoryRecord) -> str:
+    """Return what models read: the content, after `name: ` where a person's name is known (not a role)."""
+    speaker = speaker_of(record)
+    return f"{speaker}: {record.content}" if speaker else record.content
+
+
+def speaker_of(record: MemoryRecord) -> str:
+    """Return the speaker's name, "" where the owner is only a role."""
+    return "" if record.owner.lower() in _ROLES else record.owner
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,14 +22,18 @@ class SearchRequest:
     """One question to one reader.
 
     `where` admits what may be recalled into the `normal` bucket; `top_k` 0 switches that bucket
-    off. `query_embedding` is (dims,) float32 of unit length, or None to embed `query`.
+    off. `pool` (at least `top_k`) is how many confirmed records are kept until the cut: more where
+    `rerank` is to choose among them. `query_embedding` is (dims,) float32 of unit length, or None to
+    embed `query`.
     """
 
     request_id: str
     query: str
     where: ScopedFilter
     top_k: int
+    pool: int
     min_score: float
     created_after: float | None = None
     query_embedding: FloatArray | None = None
+    rerank: bool = False
     explain: Explain = Explain.NO

@@ -18,12 +18,13 @@ class LegEvidence:
 
 @dataclass(frozen=True, slots=True)
 class Hit:
-    """A record found, its score in [0, 1], the leg that found it, and why."""
+    """A record found, its score in [0, 1], the leg that found it, and why; `rerank_score` if reranked."""
 
     record: MemoryRecord
     score: float
     retrieval_source: str
     evidence: tuple[LegEvidence, ...] = ()
+    rerank_score: float | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,6 @@ from datetime import UTC, datetime
 from hy_memory.values.record import Json, Layer, MemoryRecord
 from hy_memory.writing.messages import Draft
 
-_ROLES = frozenset({"user", "assistant", "system", "developer", "tool", "function"})
 _CONTEXT_KEYS = ("caption", "place", "location", "title")
 """Metadata whose text is about the memory: it is searched by keyword, beside the text itself."""
 
@@ -94,17 +93,6 @@ def with_renamed(exchange: str, renamed: Mapping[str, str]) -> str:
     turns: list[dict[str, str]] = json.loads(exchange)
     moved = [{**turn, "memory_id": renamed.get(turn["memory_id"], turn["memory_id"])} for turn in turns]
     return json.dumps(moved, ensure_ascii=False)
-
-
-def indexed_text(record: MemoryRecord) -> str:
-    """Return what is embedded: the content, after `name: ` where a person's name is known (not a role)."""
-    speaker = speaker_of(record)
-    return f"{speaker}: {record.content}" if speaker else record.content
-
-
-def speaker_of(record: MemoryRecord) -> str:
-    """Return the speaker's name, "" where the owner is only a role."""
-    return "" if record.owner.lower() in _ROLES else record.owner
 
 
 def keyword_context(speaker: str, memory_at: float | None, metadata: Mapping[str, Json]) -> str:

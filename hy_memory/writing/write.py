@@ -21,14 +21,12 @@ from hy_memory.ports import Embedder, Ledger
 from hy_memory.projection import Feeder
 from hy_memory.ranking.bm25 import document_terms
 from hy_memory.values.point import FloatArray
-from hy_memory.values.record import Layer, MemoryRecord
+from hy_memory.values.record import Layer, MemoryRecord, indexed_text, speaker_of
 from hy_memory.values.write import EmbedderIdentity, Entry, ListQuery, Outcome, Written
 from hy_memory.writing.compose import (
-    indexed_text,
     keyword_context,
     raw_exchange,
     record_of,
-    speaker_of,
     with_renamed,
     without_memory,
 )

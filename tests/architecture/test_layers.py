@@ -37,8 +37,8 @@ HOMES = {
     "sqlalchemy": ("ledger/", "testing/contracts/"),
     "tenacity": ("embedding/", "vectors/qdrant/remote.py"),
     "tokenizers": ("embedding/",),
-    "torch": ("embedding/huggingface.py",),
-    "transformers": ("embedding/huggingface.py",),
+    "torch": ("embedding/huggingface.py", "reranking/"),
+    "transformers": ("embedding/huggingface.py", "reranking/cross_encoder.py"),
     "typer": ("cli/",),
 }
 """Where a third-party package may be imported; everything else of the library does not know it."""

@@ -14,18 +14,18 @@ from hy_memory.values.result import Dropped, Hit, LegEvidence
 
 
 def hydrate(state: SearchState, ports: ReadPorts) -> SearchState:
-    """Fill `hits` with the best `top_k` confirmed records.
+    """Fill `hits` with the best confirmed records, as many as the request's `pool`.
 
     This is the second wall behind the backend's filter: a record that is gone, superseded, or of
     another scope is dropped, and the next candidate takes its place.
     """
-    top_k, is_admitted = state.request.top_k, state.request.where.predicate()
-    wanted = top_k
+    pool, is_admitted = state.request.pool, state.request.where.predicate()
+    wanted = pool
     while True:
         ids = state.candidates.ids[:wanted]
         records = ports.records.records(ids) if ids else {}
         confirmed = [at for at, one in enumerate(ids) if _is_confirmed(records.get(one), is_admitted)]
-        missing = top_k - len(confirmed)
+        missing = pool - len(confirmed)
         if missing <= 0 or (state.candidates.complete and wanted >= len(state.candidates.ids)):
             break
         wanted += missing

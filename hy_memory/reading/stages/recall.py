@@ -29,8 +29,8 @@ _DECIMALS = 5  # scores on the grid of `ports.TIE`, so that engines that round d
 
 
 def recall(state: SearchState, ports: ReadPorts) -> SearchState:
-    """Fill `candidates` with at least the best `top_k` of the scope."""
-    return recall_at_least(state, state.request.top_k)
+    """Fill `candidates` with at least the best `pool` of the scope."""
+    return recall_at_least(state, state.request.pool)
 
 
 def recall_at_least(state: SearchState, wanted: int) -> SearchState:
