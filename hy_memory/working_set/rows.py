@@ -7,7 +7,7 @@ a new row and its old one dies; when a quarter is dead, the living move to a new
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -33,6 +33,16 @@ class _Table:
     """Row to the row that held the same id before: how a reader of an older version finds its own."""
 
 
+@dataclass(slots=True, eq=False)
+class _Latest:
+    """The filter asked for last, with its answer: one search asks for the same one up to four times.
+
+    One tuple, replaced whole, so that threads need no lock; compared by identity (see filters.tree).
+    """
+
+    answer: tuple[Filter, BoolArray | None] | None = None
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Step:
     """From one version to the next, for arrays kept beside the rows.
@@ -54,6 +64,7 @@ class Rows:
     size: int
     alive: BoolArray | None
     count: int
+    latest: _Latest = field(default_factory=_Latest)
 
     @classmethod
     def build(cls, points: Sequence[Point]) -> Rows:
@@ -89,11 +100,15 @@ class Rows:
         return rows
 
     def admitted(self, tree: Filter) -> BoolArray | None:
-        """Return which rows live and satisfy `tree` (size,), None when all of them do."""
+        """Return which rows live and satisfy `tree` (size,), None when all of them do; not to be changed."""
+        latest = self.latest.answer
+        if latest is not None and latest[0] is tree:
+            return latest[1]
         mask = self.table.columns.mask(tree, self.size)
-        if self.alive is None:
-            return mask
-        return self.alive if mask is None else mask & self.alive
+        if self.alive is not None:
+            mask = self.alive if mask is None else mask & self.alive
+        self.latest.answer = (tree, mask)
+        return mask
 
     def advance(self, changes: Changes) -> Step:
         """Return the next version; only the newest version may be advanced, by one thread at a time."""
