@@ -82,3 +82,22 @@ class DottedEmbedding:
     def get_embedding_dims(self) -> int:
         """Return the length of a vector."""
         return DIMS
+
+
+class UninformedEmbedding:
+    """An embedding service that knows nothing: every question is at 90 degrees to every memory."""
+
+    name = "uninformed"
+
+    def embed_batch(self, texts: list[str]) -> Sequence[Sequence[float]]:
+        """Return the same vector for each text."""
+        return [POOL[2].tolist() for _ in texts]
+
+    def embed_query(self, text: str) -> Sequence[float]:
+        """Return another one for every question."""
+        del text
+        return POOL[0].tolist()
+
+    def get_embedding_dims(self) -> int:
+        """Return the length of a vector."""
+        return DIMS
