@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
+import numpy as np
+
 from hy_memory.filters.evaluate import Predicate
-from hy_memory.reading.stages.legs import KEYWORD
 from hy_memory.reading.stages.recall import recall_at_least
 from hy_memory.reading.state import ReadPorts, SearchState
 from hy_memory.values.record import MemoryRecord, Status
@@ -31,7 +33,11 @@ def hydrate(state: SearchState, ports: ReadPorts) -> SearchState:
         wanted += missing
         if wanted > len(state.candidates.ids) and not state.candidates.complete:
             state = recall_at_least(state, wanted)
-    hits = tuple(_hit(state, at, records[ids[at]]) for at in confirmed)
+    scores = state.candidates.scores.tolist()
+    hits = tuple(
+        Hit(records[ids[at]], scores[at], source, _evidence(state, at))
+        for at, source in zip(confirmed, _sources(state, confirmed), strict=True)
+    )
     return replace(state, hits=hits, dropped=(*state.dropped, *_unconfirmed(state, ids, confirmed)))
 
 
@@ -39,19 +45,26 @@ def _is_confirmed(record: MemoryRecord | None, is_admitted: Predicate) -> bool:
     return record is not None and record.status is Status.ACTIVE and is_admitted(record)
 
 
-def _hit(state: SearchState, at: int, record: MemoryRecord) -> Hit:
-    shares = [
-        (float(column[at]), leg.name) for leg, column in zip(state.legs, state.candidates.by_leg, strict=True)
-    ]
-    evidence: tuple[LegEvidence, ...] = ()
-    if state.request.explain is not Explain.NO:
-        evidence = tuple(
-            LegEvidence(name, ranking.ids.index(record.id) + 1 if record.id in ranking.ids else None, share)
-            for (share, name), ranking in zip(shares, state.candidates.rankings, strict=True)
-        )
-    # the leg that says more names the source; the vector leg where they say the same
-    source = max(shares, key=lambda share: (share[0], share[1] != KEYWORD))[1]
-    return Hit(record, float(state.candidates.scores[at]), source, evidence)
+def _sources(state: SearchState, places: Sequence[int]) -> list[str]:
+    """Return which leg says most of each candidate; the vector leg where they say the same."""
+    names = [leg.name for leg in state.legs]
+    if len(names) == 1:
+        return names * len(places)
+    columns = [column[list(places)] for column in state.candidates.by_leg]
+    return [names[leg] for leg in np.argmax(columns, axis=0).tolist()]
+
+
+def _evidence(state: SearchState, at: int) -> tuple[LegEvidence, ...]:
+    """Return what each leg said about a candidate, where the caller wants to know."""
+    if state.request.explain is Explain.NO:
+        return ()
+    candidates = state.candidates
+    said = zip(state.legs, candidates.rankings, candidates.by_leg, strict=True)
+    one = candidates.ids[at]
+    return tuple(
+        LegEvidence(leg.name, ranking.ids.index(one) + 1 if one in ranking.ids else None, float(column[at]))
+        for leg, ranking, column in said
+    )
 
 
 def _unconfirmed(state: SearchState, ids: tuple[str, ...], confirmed: list[int]) -> tuple[Dropped, ...]:

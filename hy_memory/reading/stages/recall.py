@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from itertools import chain
 
 import numpy as np
 
@@ -40,7 +41,8 @@ def recall_at_least(state: SearchState, wanted: int) -> SearchState:
     """
     if wanted == 0:
         return state
-    depth = max(_FIRST_DEPTH, 2 * wanted)
+    # one leg is its own order: the next one after the last wanted proves it
+    depth = wanted + 1 if len(state.legs) == 1 else max(_FIRST_DEPTH, 2 * wanted)
     while True:
         state, rankings = _search_legs(state, depth)
         candidates, below = _merge(state, rankings)
@@ -71,7 +73,7 @@ def _search_legs(state: SearchState, depth: int) -> tuple[SearchState, list[Rank
 def _merge(state: SearchState, rankings: Sequence[Ranking]) -> tuple[Candidates, tuple[Dropped, ...]]:
     """Return the proven candidates above `min_score`, and what was seen below it (for `explain`)."""
     pairs = list(zip(state.legs, rankings, strict=True))
-    ids = list(dict.fromkeys(one for ranking in rankings for one in ranking.ids))
+    ids = list(dict.fromkeys(chain.from_iterable(ranking.ids for ranking in rankings)))
     by_leg = [_column(leg, ranking, ids) for leg, ranking in pairs]
     scores = _fused(state, by_leg)
     bound = float(_fused(state, [_bound(leg, ranking) for leg, ranking in pairs])[0])
@@ -80,7 +82,9 @@ def _merge(state: SearchState, rankings: Sequence[Ranking]) -> tuple[Candidates,
     complete = listed_all or bound < least or all(ranking.exhausted for ranking in rankings)
     # NaN: a leg no longer admits it (deleted meanwhile); comparisons with it are false and drop it
     keep = (scores >= least) & ((scores > bound) | complete)
-    order = sorted(np.flatnonzero(keep).tolist(), key=lambda at: (-scores[at], ids[at]))
+    kept = np.flatnonzero(keep)
+    named = [ids[at] for at in kept.tolist()]
+    order = [at for _, _, at in sorted(zip((-scores[kept]).tolist(), named, kept.tolist(), strict=True))]
     candidates = Candidates(
         ids=tuple(ids[at] for at in order),
         scores=scores[order],
