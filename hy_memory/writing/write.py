@@ -77,7 +77,7 @@ def add(request: AddRequest, ports: WritePorts, vectors: FloatArray | None = Non
 
 def update(memory_id: str, changed: Changed, ports: WritePorts, user_id: str | None = None) -> MemoryRecord:
     """Store a new version of a memory and return it; on an error the old one stands untouched."""
-    entry: Entry | None = None
+    made: dict[str, FloatArray] = {}
     for _ in range(_ATTEMPTS):
         record = existing(memory_id, ports.ledger, user_id)
         if record.layer is Layer.L1_RAW:
@@ -85,16 +85,30 @@ def update(memory_id: str, changed: Changed, ports: WritePorts, user_id: str | N
                 "memory_id", memory_id, "this is a raw turn, which is kept as it was said"
             )
         fresh = _changed(record, changed, ports.clock.now())
-        if entry is None or indexed_text(entry.record) != indexed_text(fresh):
-            entry = Entry(fresh, ports.embedder.embed_documents([indexed_text(fresh)])[0])
-        entry = replace(entry, record=fresh, terms=document_terms(fresh.content, fresh.context))
+        vector = _vector_after(record, fresh, made, ports)
         try:
-            ports.ledger.replace(entry, expected_version=record.version)
+            terms = document_terms(fresh.content, fresh.context)
+            ports.ledger.replace(Entry(fresh, vector, terms), expected_version=record.version)
         except ConflictError:
             continue  # somebody else's update came first; this one goes on top of it
         project(ports)
         return fresh
     raise ConflictError(f"memory {memory_id!r} is being updated too often at once; try again")
+
+
+def _vector_after(
+    record: MemoryRecord, fresh: MemoryRecord, made: dict[str, FloatArray], ports: WritePorts
+) -> FloatArray:
+    """Return the vector of a changed record: the stored one where its text stays, else one made once."""
+    text = indexed_text(fresh)
+    if text == indexed_text(record):
+        stored = ports.ledger.searchable([record.id]).get(record.id)
+        if stored is not None:
+            return stored.vector
+    if text not in made:
+        made[text] = ports.embedder.embed_documents([text])[0]
+        _bind(ports)
+    return made[text]
 
 
 def delete(memory_ids: Sequence[str], ports: WritePorts, user_id: str | None = None) -> int:
