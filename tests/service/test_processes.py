@@ -135,9 +135,12 @@ def test_two_new_processes_of_different_embedders_do_not_mix(folder: Path) -> No
 
     hashed = HyMemoryClient({**config_for("faiss", folder), "embedder": {"provider": "hashed"}})
     with hashed, open_client("faiss", folder) as dotted:
-        hashed.add("alpha", user_id="u")
+        memory_id = hashed.add("alpha", user_id="u")["memory_id"]
         with pytest.raises(EmbedderMismatchError, match="reembed"):
             dotted.add("beta", user_id="u")
+        with pytest.raises(EmbedderMismatchError, match="reembed"):
+            dotted.update(memory_id, "beta")
+        assert (hashed.get(memory_id) or {}).get("content") == "alpha"
         assert hashed.memory_stats(user_id="u")["total"] == 1
     with pytest.raises(EmbedderMismatchError, match=r"hashed.*384.*dotted.*8"):
         open_client("faiss", folder)
