@@ -17,6 +17,7 @@ from hy_memory.pipeline import Guarded, guard
 from hy_memory.reading import browse
 from hy_memory.reading.read import read
 from hy_memory.reading.request import (
+    bucket,
     parse_embedding,
     parse_explain,
     parse_query,
@@ -29,7 +30,7 @@ from hy_memory.runtime import Runtime
 from hy_memory.values import check
 from hy_memory.values.instant import to_epoch
 from hy_memory.values.point import FloatArray
-from hy_memory.values.record import Json
+from hy_memory.values.record import Json, Layer
 from hy_memory.values.request import SearchRequest
 from hy_memory.writing import write
 from hy_memory.writing.request import conversation, facts, parse_changes, parse_vectors
@@ -101,9 +102,9 @@ class HyMemoryClient(Lifecycle):
         started = time.perf_counter()
         runtime = self._open()
         refuse_other_scenes(scene, search_mode, workspace_id, branch)
-        check.score("schema_min_score", schema_min_score)
-        for name, value in (("schema_limit", schema_limit), ("intention_limit", intention_limit)):
-            check.whole(name, value)
+        now = runtime.clock.now()
+        least = check.score("min_score", min_score)
+        least_schema = check.score("schema_min_score", schema_min_score)
         where = parse_scope(
             user_ids=user_ids,
             agent_ids=agent_ids,
@@ -121,10 +122,12 @@ class HyMemoryClient(Lifecycle):
             if request_id is None
             else check.identifier("request_id", request_id),
             query=parse_query(query, queries),
-            where=within(where, searchable_layers(layers, runtime.clock.now())),
+            where=within(where, searchable_layers(layers, now)),
             top_k=top_k,
             pool=runtime.pool(top_k, rerank=reranked),
-            min_score=check.score("min_score", min_score),
+            min_score=least,
+            schemas=bucket(where, layers, Layer.L6_SCHEMA, schema_limit, min_score=least_schema, now=now),
+            intentions=bucket(where, layers, Layer.L7_INTENTION, intention_limit, min_score=least, now=now),
             created_after=None if created_after is None else to_epoch("created_after", created_after),
             query_embedding=parse_embedding(query_embedding, runtime.embedder),
             rerank=reranked,

@@ -12,6 +12,16 @@ from hy_memory.values.result import Degradation, Hit, SearchResult
 from hy_memory.values.write import Change, Written
 
 
+class ChainEntry(TypedDict):
+    """One text that a memory has or had; `gmt_created` is when that text was recorded."""
+
+    memory_id: str
+    content: str
+    memory_at: float | None
+    gmt_created: float
+    layer: str
+
+
 class Item(TypedDict, total=False):
     """A memory as callers see it; times are UTC epoch seconds.
 
@@ -22,6 +32,7 @@ class Item(TypedDict, total=False):
     content: str
     score: float
     rerank_score: float
+    evolution_chain: list[ChainEntry]
     layer: str
     user_id: str
     agent_id: str
@@ -153,7 +164,11 @@ def search_answer(result: SearchResult, request: SearchRequest) -> SearchAnswer:
     explain = request.explain
     answer: SearchAnswer = {
         "request_id": request.request_id,
-        "memories": {"normal": [_hit(hit) for hit in result.hits], "schema": [], "proactive": []},
+        "memories": {
+            "normal": [_hit(hit, explain) for hit in result.hits],
+            "schema": [_hit(hit, explain) for hit in result.schemas],
+            "proactive": [_hit(hit, explain) for hit in result.intentions],
+        },
         "rewrite": {
             "used": False,
             "original_query": request.query,
@@ -166,8 +181,6 @@ def search_answer(result: SearchResult, request: SearchRequest) -> SearchAnswer:
     if result.degraded:
         answer["degraded"] = degraded_parts(result.degraded)
     if explain is not Explain.NO:
-        for item, hit in zip(answer["memories"]["normal"], result.hits, strict=True):
-            item["evidence"] = [{"leg": e.leg, "rank": e.rank, "score": e.score} for e in hit.evidence]
         answer["trace"] = _trace(result, explain)
     return answer
 
@@ -236,7 +249,7 @@ def event(one: Change) -> Event:
     }
 
 
-def _hit(hit: Hit) -> Item:
+def _hit(hit: Hit, explain: Explain) -> Item:
     record = hit.record
     shown: Item = {
         "memory_id": record.id,
@@ -256,7 +269,34 @@ def _hit(hit: Hit) -> Item:
     }
     if hit.rerank_score is not None:
         shown["rerank_score"] = hit.rerank_score
+    if hit.versions:
+        shown["evolution_chain"] = _chain(hit)
+    if explain is not Explain.NO:
+        shown["evidence"] = [{"leg": one.leg, "rank": one.rank, "score": one.score} for one in hit.evidence]
     return shown
+
+
+def _chain(hit: Hit) -> list[ChainEntry]:
+    """Return the texts of a memory from the one it has now to the first; each with when it was recorded."""
+    record = hit.record
+    now: ChainEntry = {
+        "memory_id": record.id,
+        "content": record.content,
+        "memory_at": record.memory_at,
+        "gmt_created": record.updated_at,
+        "layer": record.layer.value,
+    }
+    earlier: list[ChainEntry] = [
+        {
+            "memory_id": one.memory_id,
+            "content": one.content,
+            "memory_at": one.memory_at,
+            "gmt_created": one.recorded_at,
+            "layer": record.layer.value,
+        }
+        for one in hit.versions
+    ]
+    return [now, *earlier]
 
 
 def _trace(result: SearchResult, explain: Explain) -> dict[str, object]:

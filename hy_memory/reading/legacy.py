@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from hy_memory.reading.stages.buckets import intentions, schemas
+from hy_memory.reading.stages.chains import chains
 from hy_memory.reading.stages.cut import cut
 from hy_memory.reading.stages.embed import embed
 from hy_memory.reading.stages.hydrate import hydrate
@@ -10,4 +12,4 @@ from hy_memory.reading.stages.recall import recall
 from hy_memory.reading.stages.rerank import rerank
 from hy_memory.reading.state import Stage
 
-LEGACY: tuple[Stage, ...] = (embed, vector_leg, recall, hydrate, rerank, cut)
+LEGACY: tuple[Stage, ...] = (embed, vector_leg, recall, hydrate, rerank, cut, chains, schemas, intentions)

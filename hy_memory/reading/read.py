@@ -17,6 +17,12 @@ def read(stages: Sequence[Stage], request: SearchRequest, ports: ReadPorts) -> S
         state, trace = run(stages, state, ports), ()
     else:
         state, trace = run_traced(stages, state, ports)
-    degraded = tuple(failure.degradation for failure in state.failures)
-    errors = tuple(failure.error for failure in state.failures)
-    return SearchResult(state.hits or (), degraded, errors, trace, state.dropped)
+    return SearchResult(
+        hits=state.hits or (),
+        schemas=state.schemas,
+        intentions=state.intentions,
+        degraded=tuple(failure.degradation for failure in state.failures),
+        errors=tuple(failure.error for failure in state.failures),
+        trace=trace,
+        dropped=state.dropped,
+    )

@@ -14,7 +14,7 @@ from hy_memory.values import check
 from hy_memory.values.instant import LATEST, is_date_only, to_epoch
 from hy_memory.values.point import FloatArray
 from hy_memory.values.record import NORMAL_LAYERS, Layer
-from hy_memory.values.request import Explain
+from hy_memory.values.request import BucketRequest, Explain
 from hy_memory.values.vectors import unit_rows
 
 _DAY = 86_400.0
@@ -72,6 +72,18 @@ def searchable_layers(layers: object, now: float) -> Filter:
     expired = Compare("expires_at", Op.LTE, now)
     fresh = And((normal, Not(expired)))
     return Or((fresh, And((intentions, expired)))) if intentions else fresh
+
+
+def bucket(
+    where: ScopedFilter, layers: object, layer: Layer, limit: object, *, min_score: float, now: float
+) -> BucketRequest:
+    """Return what the bucket of one `layer` may hold at `now`: nothing expired; off at limit 0."""
+    wanted = parse_layers(layers)
+    most = check.whole("schema_limit" if layer is Layer.L6_SCHEMA else "intention_limit", limit)
+    if most == 0 or (wanted and layer not in wanted):
+        return BucketRequest(layer, None, most, min_score)
+    open_ones = And((Compare("layer", Op.EQ, layer.value), Not(Compare("expires_at", Op.LTE, now))))
+    return BucketRequest(layer, within(where, open_ones), most, min_score)
 
 
 @lru_cache(maxsize=256)

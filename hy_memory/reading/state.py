@@ -72,6 +72,8 @@ class SearchState:
     legs: tuple[Leg, ...] = ()
     candidates: Candidates = Candidates()
     hits: tuple[Hit, ...] | None = None
+    schemas: tuple[Hit, ...] = ()
+    intentions: tuple[Hit, ...] = ()
     failures: tuple[Guarded, ...] = ()
     dropped: tuple[Dropped, ...] = ()
 

@@ -7,6 +7,7 @@ from enum import StrEnum
 
 from hy_memory.filters.scope import ScopedFilter
 from hy_memory.values.point import FloatArray
+from hy_memory.values.record import Layer
 
 
 class Explain(StrEnum):
@@ -15,6 +16,19 @@ class Explain(StrEnum):
     NO = "no"
     KEPT = "kept"
     DROPPED = "dropped"
+
+
+@dataclass(frozen=True, slots=True)
+class BucketRequest:
+    """One of the buckets beside `normal`: which layer it shows, what of it (None: it is off), how much.
+
+    A negative `limit` is no cap.
+    """
+
+    layer: Layer
+    where: ScopedFilter | None
+    limit: int
+    min_score: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +47,8 @@ class SearchRequest:
     top_k: int
     pool: int
     min_score: float
+    schemas: BucketRequest
+    intentions: BucketRequest
     created_after: float | None = None
     query_embedding: FloatArray | None = None
     rerank: bool = False

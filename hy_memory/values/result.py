@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from hy_memory.values.record import MemoryRecord
+from hy_memory.values.record import MemoryRecord, RecordVersion
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,13 +18,17 @@ class LegEvidence:
 
 @dataclass(frozen=True, slots=True)
 class Hit:
-    """A record found, its score in [0, 1], the leg that found it, and why; `rerank_score` if reranked."""
+    """A record found, its score in [0, 1], the leg that found it, and why.
+
+    `rerank_score` is None unless it was reranked; `versions` are the texts it used to have, newest first.
+    """
 
     record: MemoryRecord
     score: float
     retrieval_source: str
     evidence: tuple[LegEvidence, ...] = ()
     rerank_score: float | None = None
+    versions: tuple[RecordVersion, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +64,8 @@ class SearchResult:
     """A reader's whole answer; `errors` are those behind `degraded`, in the same order."""
 
     hits: tuple[Hit, ...] = ()
+    schemas: tuple[Hit, ...] = ()
+    intentions: tuple[Hit, ...] = ()
     degraded: tuple[Degradation, ...] = ()
     errors: tuple[Exception, ...] = ()
     trace: tuple[StageTrace, ...] = ()

@@ -5,13 +5,14 @@ from __future__ import annotations
 from dataclasses import replace
 
 from hy_memory.pipeline import Guarded, guard
+from hy_memory.reading.stages.buckets import is_open
 from hy_memory.reading.state import ReadPorts, SearchState
 
 
 def embed(state: SearchState, ports: ReadPorts) -> SearchState:
     """Set `vector`: the caller's own, or the embedded query; a failure leaves it to the other legs."""
     request = state.request
-    if request.top_k == 0:
+    if request.top_k == 0 and not is_open(request.schemas, ports) and not is_open(request.intentions, ports):
         return state
     if request.query_embedding is not None:
         return replace(state, vector=request.query_embedding)

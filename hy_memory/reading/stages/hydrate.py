@@ -48,7 +48,7 @@ def _is_confirmed(record: MemoryRecord | None, is_admitted: Predicate) -> bool:
 def _sources(state: SearchState, places: Sequence[int]) -> list[str]:
     """Return which leg says most of each candidate; the vector leg where they say the same."""
     names = [leg.name for leg in state.legs]
-    if len(names) == 1:
+    if len(names) < 2 or not places:
         return names * len(places)
     columns = [column[list(places)] for column in state.candidates.by_leg]
     return [names[leg] for leg in np.argmax(columns, axis=0).tolist()]

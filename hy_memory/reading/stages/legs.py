@@ -17,7 +17,7 @@ KEYWORD = "BM25"
 def vector_leg(state: SearchState, ports: ReadPorts) -> SearchState:
     """Add the vector leg, if the query could be embedded."""
     vector, where = state.vector, state.request.where
-    if vector is None:
+    if vector is None or state.request.top_k == 0:
         return state
     leg = Leg(
         VECTOR,
