@@ -333,7 +333,7 @@ def test_c84_a_bare_day_as_upper_bound_includes_that_day(folder: Path, backend: 
     """C84: bounds are inclusive; a moment is a moment."""
     with open_client(backend, folder) as client:
         client.add("alpha", user_id="u", memory_at="2026-03-31T15:00:00Z")
-        for bounds, there in (
+        table: tuple[tuple[dict[str, Any], bool], ...] = (
             ({"created_before": "2026-03-31"}, True),
             ({"created_after": "2026-03-31", "created_before": "2026-03-31"}, True),
             ({"created_before": "2026-03-30"}, False),
@@ -343,7 +343,8 @@ def test_c84_a_bare_day_as_upper_bound_includes_that_day(folder: Path, backend: 
             ({"created_before": "2026-03-31T14:59:59.999Z"}, False),
             ({"created_after": "2026-03-31T15:00:00.001Z"}, False),
             ({"created_before": "2026-03-31T00:00:00Z"}, False),
-        ):
+        )
+        for bounds, there in table:
             found = contents(client.search("alpha", user_ids=["u"], **bounds))
             assert (found == ["alpha"]) is there, bounds
 
@@ -364,7 +365,8 @@ def test_c86_one_instant_in_every_zone_is_one_instant(folder: Path, backend: str
             client.add(f"alpha {at}", user_id="u", memory_at=spelling)
         for spelling in spellings:
             for bound in ("created_after", "created_before"):
-                found = normal(client.search("alpha", user_ids=["u"], **{bound: spelling}))
+                bounds: dict[str, Any] = {bound: spelling}
+                found = normal(client.search("alpha", user_ids=["u"], **bounds))
                 assert len(found) == len(spellings)
                 assert {one["memory_at"] for one in found} == {1715072400.0}
             assert client.list_memories(user_id="u", filters={"memory_at": spelling})["total"] == 6

@@ -106,7 +106,7 @@ def test_c58_from_constructor_to_first_result_on_ten_thousand(folder: Path) -> N
     """C58: bounded, with no network: a second of CPU is several times what it takes."""
     generator = np.random.default_rng(1)
     with open_client("faiss", folder) as client:
-        vectors = generator.standard_normal((10_000, DIMS))
+        vectors = generator.standard_normal((10_000, DIMS), dtype=np.float32)
         texts = [f"alpha number {at} about subject {at % 97}" for at in range(10_000)]
         client.add_extracted(texts, user_id="u", embeddings=vectors)
     started = time.process_time()

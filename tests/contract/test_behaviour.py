@@ -88,12 +88,13 @@ def test_a_limit_of_0_switches_the_bucket_off_and_asks_nobody(folder: Path, faul
 
 def test_the_callers_own_query_vector_is_used(client: HyMemoryClient) -> None:
     client.add_extracted([text("alpha", 2), text("alpha", 12)], user_id="u")
-    for vector in (
+    forms: tuple[Any, ...] = (
         POOL[12],
         POOL[12].tolist(),
         (POOL[12] * 1000).astype(np.float64),
         tuple(POOL[12].tolist()),
-    ):
+    )
+    for vector in forms:
         answer = client.search("alpha", user_ids=["u"], query_embedding=vector)
         assert contents(answer) == [text("alpha", 12)]
         assert normal(answer)[0]["score"] == 1.0

@@ -196,7 +196,10 @@ def test_law_5_narrower_questions_only_take_away(
     """A stricter filter gives a subset, a higher min_score removes, a higher limit appends; scores stay."""
     user_id = _fresh()
     _fill(everywhere["faiss"], user_id, mine)
-    narrow = {**scope, "filters": {"and": [scope["filters"], stricter]} if "filters" in scope else stricter}
+    narrow: Arguments = {
+        **scope,
+        "filters": {"and": [scope["filters"], stricter]} if "filters" in scope else stricter,
+    }
     low, high = sorted(thresholds)
     few, many = sorted(limits)
     for client in everywhere.values():

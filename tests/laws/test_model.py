@@ -127,7 +127,8 @@ class Model(RuleBasedStateMachine):
             messages.append(
                 message | ({"name": name} if name else {}) | ({"timestamp": said_at} if said_at else {})
             )
-        answer = client.add(user_id=user_id, **{**draft, "data": messages, "layer": None})
+        arguments: Arguments = {**draft, "data": messages, "layer": None}
+        answer = client.add(user_id=user_id, **arguments)
         made = answer["memory_ids"]
         assert len(made) == len(contents)
         for memory_id, content, name in zip(made, contents, names, strict=False):
@@ -176,7 +177,7 @@ class Model(RuleBasedStateMachine):
         memory_at: float | None,
     ) -> None:
         client = self._client(backend)
-        given = {"content": content, "tags": tags, "metadata": metadata, "memory_at": memory_at}
+        given: Arguments = {"content": content, "tags": tags, "metadata": metadata, "memory_at": memory_at}
         if all(one is None for one in given.values()):
             given["content"] = content = "tea"
         old = self.oracle.memories.get(memory_id)

@@ -145,7 +145,7 @@ def _check_everything(client: HyMemoryClient, lives: Lives) -> None:
     assert client.doctor()["problems"] == []
 
 
-@pytest.mark.parametrize(("backend", "kills"), [("faiss", 200), ("qdrant", 25)])
+@pytest.mark.parametrize(("backend", "kills"), [("faiss", 200), ("qdrant", 25), ("chroma", 25)])
 @pytest.mark.timeout(600)
 def test_killed_at_any_moment_nothing_acknowledged_is_lost(
     folder: Path, lives: Lives, backend: str, kills: int

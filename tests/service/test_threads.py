@@ -7,6 +7,7 @@ import random
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -97,7 +98,8 @@ def test_one_memory_is_updated_by_many_threads(folder: Path) -> None:
     with open_client("faiss", folder) as client:
         memory_id = client.add("alpha", user_id="u")["memory_id"]
         with ThreadPoolExecutor(6) as pool:
-            list(pool.map(lambda at: client.update(memory_id, text(f"beta {at}", at)), range(1, 7)))
+            changes = [text(f"beta {at}", at) for at in range(1, 7)]
+            list(pool.map(client.update, [memory_id] * 6, changes))
         now = client.get(memory_id, versions=True) or {}
         assert now.get("version") == 7
         assert len(now.get("versions", [])) == 6
@@ -120,13 +122,14 @@ def test_a_slow_embedder_does_not_hold_the_event_loop(folder: Path) -> None:
         return slept
 
     with open_client("faiss", folder, DottedEmbedding(delay=0.2)) as client:
-        client.add_extracted(["alpha"], user_id="u", embeddings=[[1.0] + [0.0] * 7])
+        (memory_id,) = client.add_extracted(["alpha"], user_id="u", embeddings=[[1.0] + [0.0] * 7])[
+            "memory_ids"
+        ]
+        numbers = count()
         for call in (
-            lambda: client.async_search("alpha", user_ids=["u"]),
-            lambda: client.async_add("beta", user_id="u"),
-            lambda: client.async_update(
-                client.list_memories(user_id="u")["memories"][0].get("memory_id", ""), "c"
-            ),
+            lambda: client.async_search(f"alpha {next(numbers)}", user_ids=["u"]),
+            lambda: client.async_add(f"beta {next(numbers)}", user_id="u"),
+            lambda: client.async_update(memory_id, f"gamma {next(numbers)}"),
         ):
             # three tries: the machine, too, may be busy for a moment; a blocked loop is never on time
             assert min(asyncio.run(beside(call())) for _ in range(3)) < 0.08

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from hy_memory import HyMemoryClient
-from hy_memory.vectors.faiss import store  # noqa: F401 - loaded before the fork, so that no life pays for it
+from hy_memory.plugins import BACKENDS, load
 from tests.support.stores import config_for
 
 USERS = ("ann", "ben")
@@ -83,6 +83,7 @@ def main() -> None:
     """Fork a life for each line `backend folder seed`; tell its process id and when it has begun."""
     for line in sys.stdin:
         backend, folder, seed = line.split("\t")
+        load(BACKENDS[backend])  # once, before the fork, so that no life pays for it
         child = os.fork()
         if child == 0:
             live(backend, Path(folder), int(seed))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Generator, Iterable, Sequence
 from contextlib import contextmanager
 
 from hy_memory.errors import BackendError
@@ -35,7 +35,7 @@ class Faults:
             raise BackendError(f"{part} were told to fail")
 
     @contextmanager
-    def breaking(self, *parts: str) -> Iterator[None]:
+    def breaking(self, *parts: str) -> Generator[None]:
         """Break `parts` for a while."""
         self.broken = frozenset(parts)
         try:

@@ -40,7 +40,7 @@ def drafts(draw: st.DrawFn) -> Arguments:
     """Arguments of `add` but for the user."""
     given_at = draw(st.one_of(st.none(), st.sampled_from(_MOMENTS)))
     values = st.one_of(st.sampled_from(_VALUES), st.lists(st.sampled_from(_VALUES), max_size=2))
-    metadata = draw(st.dictionaries(st.sampled_from(_KEYS[:-1]), values, max_size=2))
+    metadata: Arguments = draw(st.dictionaries(st.sampled_from(_KEYS[:-1]), values, max_size=2))
     if draw(st.booleans()):
         metadata["caption"] = draw(st.sampled_from(WORDS))
     return {
