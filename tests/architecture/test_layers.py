@@ -68,12 +68,12 @@ def test_every_module_has_its_layer() -> None:
     """A new top-level module must be put into a layer, or nothing holds it in place."""
     contracts = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["importlinter"]["contracts"]
     layers = next(one["layers"] for one in contracts if one["type"] == "layers")
-    placed = {name.strip() for layer in layers for name in layer.replace(":", "|").split("|")}
+    placed = {name.strip(" ()") for layer in layers for name in layer.replace(":", "|").split("|")}
     known = {name.split(".")[1] for name in placed}
     there = {
         path.stem for path in PACKAGE.iterdir() if path.suffix == ".py" or (path / "__init__.py").exists()
     }
-    assert there - {"__init__"} == known
+    assert there - {"__init__"} <= known
     for package in ("maintenance", "values"):
         inside = {f"hy_memory.{package}.{path.stem}" for path in (PACKAGE / package).glob("[!_]*.py")}
         assert inside <= placed
