@@ -114,7 +114,7 @@ def test_an_unknown_variable_is_an_error_and_a_known_foreign_one_is_not(
         open_client("faiss", folder)
 
 
-@pytest.mark.parametrize("service", [object(), 7, "e5"], ids=str)
+@pytest.mark.parametrize("service", [object(), 7, "e5"], ids=["object", "number", "text"])
 def test_an_embedding_service_without_its_methods_is_refused(folder: Path, service: object) -> None:
     with pytest.raises(InvalidArgumentError, match="embed_batch"):
         HyMemoryClient({"data_dir": str(folder)}, embedding_service=service)
