@@ -175,7 +175,7 @@ def _weekend(found: re.Match[str], asked: Asking) -> Stretch:
 
 
 def _rule(pattern: str, meaning: Meaning) -> Rule:
-    return Rule(re.compile(pattern, re.IGNORECASE), meaning)
+    return Rule(re.compile(pattern, re.IGNORECASE | re.ASCII), meaning)
 
 
 _YEAR = rf"(?P<year>{YEAR})(?![\w%$€]|[-.,/:]\d)"

@@ -30,7 +30,8 @@ from hy_memory.text.normalize import normalize
 _WORD = re.compile("[a-z]+")
 _DIGIT = re.compile("[0-9]")
 _INSTANT = re.compile(
-    r"(?<![\w.-])\d{4}-\d\d-\d\dT\d\d:\d\d(?::\d\d(?:\.\d{1,6})?)?(?:Z|[+-]\d\d:?\d\d)?(?!\w)"
+    r"(?<![\w.-])\d{4}-\d\d-\d\dT\d\d:\d\d(?::\d\d(?:\.\d{1,6})?)?(?:Z|[+-]\d\d:?\d\d)?(?!\w)",
+    re.ASCII,
 )
 _OPEN = re.compile(r"\b(since|after|before|until|till|prior to)\s+(?:the\s+)?$", re.IGNORECASE)
 _OPEN_INSIDE = re.compile(r"(since|after|before|until|till)\b", re.IGNORECASE)

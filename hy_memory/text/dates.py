@@ -43,24 +43,25 @@ _DAYS_IN_MONTH = (31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31)
 _MONTH = rf"(?P<month>{'|'.join(sorted(MONTHS, key=len, reverse=True))})\b\.?"
 YEAR = r"(?:1[89]|20)\d\d"
 """Pattern of the years people speak of; a wider one would take prices and counts for years."""
+_FLAGS = re.IGNORECASE | re.ASCII  # ASCII: a date may stand right beside Han, which is a word character too
 _NOT_INSIDE = r"(?<![\w/.\-+])"  # not the tail of a path, a version or a longer number
 _DAY = r"(?P<day>[0-3]?\d)(?:st|nd|rd|th)?"
 _NO_MORE = r"(?![\w/]|[-.:,]\d)"  # "May 7,000", "May 7-day", "May 7:30" are no days
 
 _YEAR_FIRST = re.compile(
     rf"{_NOT_INSIDE}(?P<year>{YEAR})(?:(?P<mark>[-/])(?P<month>\d\d?)(?P=mark)(?P<day>\d\d?)|-(?P<only>0[1-9]|1[0-2]))"
-    r"(?=T\d\d:)?(?!\d|[-/][\w]|\.\d)"
+    r"(?=T\d\d:)?(?!\d|[-/][\w]|\.\d)",
+    re.ASCII,
 )
 _YEAR_LAST = re.compile(
-    rf"{_NOT_INSIDE}(?P<one>\d\d?)(?P<mark>[-/.])(?P<two>\d\d?)(?P=mark)(?P<year>{YEAR})(?![\w/]|[-.]\d)"
+    rf"{_NOT_INSIDE}(?P<one>\d\d?)(?P<mark>[-/.])(?P<two>\d\d?)(?P=mark)(?P<year>{YEAR})(?![\w/]|[-.]\d)",
+    re.ASCII,
 )
-_DAY_FIRST = re.compile(
-    rf"{_NOT_INSIDE}{_DAY}\s+(?:of\s+)?{_MONTH}(?:,?\s+(?P<year>{YEAR})(?!\d))?", re.IGNORECASE
-)
+_DAY_FIRST = re.compile(rf"{_NOT_INSIDE}{_DAY}\s+(?:of\s+)?{_MONTH}(?:,?\s+(?P<year>{YEAR})(?!\d))?", _FLAGS)
 _MONTH_FIRST = re.compile(
-    rf"\b{_MONTH}\s+(?:the\s+)?{_DAY}{_NO_MORE}(?:,?\s+(?P<year>{YEAR})(?!\d))?", re.IGNORECASE
+    rf"\b{_MONTH}\s+(?:the\s+)?{_DAY}{_NO_MORE}(?:,?\s+(?P<year>{YEAR})(?!\d))?", _FLAGS
 )
-_MONTH_YEAR = re.compile(rf"\b{_MONTH},?\s+(?:of\s+)?(?P<year>{YEAR})(?!\d)", re.IGNORECASE)
+_MONTH_YEAR = re.compile(rf"\b{_MONTH},?\s+(?:of\s+)?(?P<year>{YEAR})(?!\d)", _FLAGS)
 
 HAN_YEAR = rf"(?<!\d)(?:{YEAR}|[一二][〇零○一二三四五六七八九]{{3}})(?=\s?年)"
 """Pattern of a written year of four digits before 年."""
