@@ -5,7 +5,6 @@
 PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
-# pyright runs on Node, which a bare machine lacks: its extra brings one from the index.
 DEV_EXTRAS := dev,local,onnx,qdrant,chroma,postgres
 PYTEST_ARGS ?=
 BENCH_ARGS ?=
@@ -22,7 +21,7 @@ $(VENV)/.python:
 
 $(VENV)/.dev: $(VENV)/.python pyproject.toml
 	@echo "installing what the tests need into $(VENV) (some minutes the first time) …"
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[$(DEV_EXTRAS)]' 'pyright[nodejs]'
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[$(DEV_EXTRAS)]'
 	@touch $@ $(VENV)/.local
 
 $(VENV)/.local: $(VENV)/.python pyproject.toml

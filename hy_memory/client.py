@@ -13,6 +13,7 @@ from hy_memory.aio import twin
 from hy_memory.errors import InvalidArgumentError
 from hy_memory.lifecycle import Lifecycle
 from hy_memory.maintenance.doctor import Diagnosis, examine
+from hy_memory.maintenance.evolve import Evolution, evolve
 from hy_memory.pipeline import Guarded, guard
 from hy_memory.reading import browse
 from hy_memory.reading.read import read
@@ -250,7 +251,7 @@ class HyMemoryClient(Lifecycle):
         memory_at: Moment | None = None,
         expires_at: Moment | None = None,
         user_id: str | None = None,
-    ) -> present.Item:
+    ) -> present.StoredItem:
         """Change a memory and return it as it is now; `history` keeps the old text.
 
         Raises:
@@ -293,6 +294,14 @@ class HyMemoryClient(Lifecycle):
             raise InvalidArgumentError("target_user_id", target, "name another user than the source")
         return {"success": True, "copied_count": write.clone_user(source, target, self._open().writing)}
 
+    def evolve(self, user_id: str) -> Evolution:
+        """Bring the user's schemas up to date: what keeps coming back, with the memories it rests on.
+
+        Running it again on unchanged memories changes nothing.
+        """
+        return evolve(check.identifier("user_id", user_id), self._open().writing)
+
+    async_evolve = twin(evolve)
     async_add = twin(add)
     async_add_extracted = twin(add_extracted)
     async_update = twin(update)
@@ -304,7 +313,7 @@ class HyMemoryClient(Lifecycle):
 
     def get(
         self, memory_id: str, *, versions: bool = False, user_id: str | None = None
-    ) -> present.Item | None:
+    ) -> present.StoredItem | None:
         """Return a memory with its status, and its old texts if `versions`; None if unknown."""
         memory_id, user_id = (
             check.identifier("memory_id", memory_id),

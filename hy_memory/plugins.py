@@ -34,7 +34,6 @@ LOCAL_RERANKER = "hy_memory.reranking.cross_encoder:open_reranker"
 LEDGER = "hy_memory.ledger.open:open_ledger"
 
 _EXTRA_OF = {
-    "faiss": ("faiss", "faiss"),
     "qdrant_edge": ("qdrant", "qdrant-edge-py"),
     "qdrant_client": ("qdrant", "qdrant-client"),
     "chromadb": ("chroma", "chromadb"),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
-from typing import TypedDict
+from typing import NotRequired, TypedDict
 
 from hy_memory.values.record import Json, MemoryRecord, RecordVersion
 from hy_memory.values.request import Explain, SearchRequest
@@ -22,37 +22,44 @@ class ChainEntry(TypedDict):
     layer: str
 
 
-class Item(TypedDict, total=False):
-    """A memory as callers see it; times are UTC epoch seconds.
-
-    Search adds score and retrieval_source, and rerank_score to what a model judged.
-    """
+class Item(TypedDict):
+    """A memory as callers see it; times are UTC epoch seconds."""
 
     memory_id: str
     content: str
-    score: float
-    rerank_score: float
-    evolution_chain: list[ChainEntry]
     layer: str
     user_id: str
     agent_id: str
     session_id: str
     source: str
-    retrieval_source: str
     owner: str
     tags: list[str]
     memory_at: float | None
     gmt_created: float
+    meta: dict[str, Json]
+
+
+class FoundItem(Item):
+    """A memory that a search found, with its score in [0, 1] and the leg that found it."""
+
+    score: float
+    retrieval_source: str
+    rerank_score: NotRequired[float]
+    evolution_chain: NotRequired[list[ChainEntry]]
+    evidence: NotRequired[list[dict[str, object]]]
+
+
+class StoredItem(Item):
+    """A memory as the store holds it; `versions`, newest first, where they were asked for."""
+
     gmt_modified: float
     expires_at: float | None
-    meta: dict[str, Json]
     status: str
     version: int
     supersedes: str | None
     superseded_by: str | None
     evidence_ids: list[str]
-    versions: list[dict[str, object]]
-    evidence: list[dict[str, object]]
+    versions: NotRequired[list[dict[str, object]]]
 
 
 class DegradedPart(TypedDict):
@@ -66,9 +73,9 @@ class DegradedPart(TypedDict):
 class Memories(TypedDict):
     """The three buckets of an answer."""
 
-    normal: list[Item]
-    schema: list[Item]
-    proactive: list[Item]
+    normal: list[FoundItem]
+    schema: list[FoundItem]
+    proactive: list[FoundItem]
 
 
 class Rewrite(TypedDict):
@@ -81,15 +88,15 @@ class Rewrite(TypedDict):
     scene: str
 
 
-class SearchAnswer(TypedDict, total=False):
+class SearchAnswer(TypedDict):
     """The answer of `search`; `rewrite` is absent where the reader failed, `degraded` where nothing did."""
 
     request_id: str
     memories: Memories
-    rewrite: Rewrite
     elapsed_ms: float
-    degraded: list[DegradedPart]
-    trace: dict[str, object]
+    rewrite: NotRequired[Rewrite]
+    degraded: NotRequired[list[DegradedPart]]
+    trace: NotRequired[dict[str, object]]
 
 
 class WriteAnswer(TypedDict):
@@ -200,7 +207,7 @@ def degraded_parts(parts: Sequence[Degradation]) -> list[DegradedPart]:
     return [{"part": one.part, "error": one.error, "retryable": one.retryable} for one in parts]
 
 
-def item(record: MemoryRecord) -> Item:
+def item(record: MemoryRecord) -> StoredItem:
     """Return a record as `get` and `list_memories` show it."""
     return {
         "memory_id": record.id,
@@ -249,9 +256,9 @@ def event(one: Change) -> Event:
     }
 
 
-def _hit(hit: Hit, explain: Explain) -> Item:
+def _hit(hit: Hit, explain: Explain) -> FoundItem:
     record = hit.record
-    shown: Item = {
+    shown: FoundItem = {
         "memory_id": record.id,
         "content": record.content,
         "score": hit.score,

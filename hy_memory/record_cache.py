@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 
 from hy_memory.ports import Ledger
 from hy_memory.values.record import Layer, MemoryRecord, RecordVersion
+from hy_memory.values.write import EmbedderIdentity
 
 _CAPACITY = 8192  # records, about a kilobyte each; a full cache starts anew
 
@@ -27,6 +28,7 @@ class _Kept:
         default_factory=dict[str, tuple[RecordVersion, ...]]
     )
     layers: dict[str, frozenset[str]] = field(default_factory=dict[str, frozenset[str]])
+    embedder: tuple[EmbedderIdentity | None] | None = None
 
     @property
     def size(self) -> int:
@@ -60,6 +62,13 @@ class RecordCache:
         if memory_id not in kept.versions:
             kept.versions[memory_id] = self._ledger.versions(memory_id)
         return kept.versions[memory_id]
+
+    def embedder(self) -> EmbedderIdentity | None:
+        """Return who made the stored vectors: another process may have made them anew."""
+        kept = self._fresh()
+        if kept.embedder is None:
+            kept.embedder = (self._ledger.embedder(),)
+        return kept.embedder[0]
 
     def has_layer(self, user_ids: Sequence[str], layer: Layer) -> bool:
         """Return whether any of the users has a record of `layer`: what most have not is not searched for."""

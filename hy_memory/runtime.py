@@ -14,7 +14,8 @@ from hy_memory.embedding.checked import CheckedEmbedder
 from hy_memory.embedding.choose import AUTO, choose
 from hy_memory.embedding.options import EmbedderFactory, EmbedderOptions
 from hy_memory.embedding.service import adapt_service
-from hy_memory.errors import EmbedderMismatchError, MissingExtraError, RerankerLoadError
+from hy_memory.errors import MissingExtraError, RerankerLoadError
+from hy_memory.identity import check_same, identity_of
 from hy_memory.plugins import (
     BACKENDS,
     EMBEDDERS,
@@ -42,7 +43,7 @@ from hy_memory.record_cache import RecordCache
 from hy_memory.reranking.options import RerankerFactory, RerankerOptions
 from hy_memory.settings.root import Settings
 from hy_memory.values.write import EmbedderIdentity
-from hy_memory.writing.write import WritePorts, identity_of, mismatch
+from hy_memory.writing.write import WritePorts
 
 _log = logging.getLogger("hy_memory")
 
@@ -170,11 +171,10 @@ def open_reranker(settings: Settings) -> Reranker | None:
 def check_identity(embedder: Embedder, ledger: Ledger) -> None:
     """Raise EmbedderMismatchError where the ledger holds another embedder's vectors."""
     theirs, ours = ledger.embedder(), identity_of(embedder)
-    if theirs is None or theirs == ours:
-        return
     if ledger.users():
-        raise EmbedderMismatchError(mismatch(theirs, ours))
-    ledger.reembed(ours, ())  # an empty store keeps no old dimension
+        check_same(theirs, ours)
+    elif theirs not in (None, ours):
+        ledger.reembed(ours, ())  # an empty store keeps no old dimension
 
 
 def open_backend(settings: Settings, dims: int, source: PointSource) -> Backend:

@@ -353,7 +353,7 @@ class Statements:
     def log_vectors(self) -> Prepared:
         """Log those of `ids` that have a vector as updated. Parameters: ids, at."""
         r = records.c
-        kind, at = literal(ChangeKind.UPDATE.value), bindparam("at", type_=changes.c.at.type)
+        kind, at = literal(ChangeKind.REEMBED.value), bindparam("at", type_=changes.c.at.type)
         joined = records.join(vectors, vectors.c.record_id == r.id)
         rows = select(r.user_id, r.id, kind, r.version, at).select_from(joined)
         rows = rows.where(self.is_among(r.id, "ids"))

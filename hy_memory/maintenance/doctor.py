@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TypedDict
 
+from hy_memory.identity import identity_of, mismatch
 from hy_memory.ports import Embedder, Ledger
 from hy_memory.projection import Feeder
-from hy_memory.writing.write import identity_of, mismatch
 
 
 class Diagnosis(TypedDict):

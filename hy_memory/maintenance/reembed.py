@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from hy_memory.clock import Clock
+from hy_memory.identity import identity_of
 from hy_memory.maintenance.reindex import Progress, last_change, stepwise
 from hy_memory.ports import Embedder, Ledger
 from hy_memory.projection import Feeder
@@ -14,7 +15,6 @@ from hy_memory.settings.root import Settings
 from hy_memory.values.point import FloatArray
 from hy_memory.values.record import Layer, indexed_text
 from hy_memory.values.write import EmbedderIdentity
-from hy_memory.writing.write import identity_of
 
 _BATCH = 256  # texts between two reports of progress: about a second with an offline model
 

@@ -20,7 +20,7 @@ _EVENTS = 1000  # of one memory's history; a memory updated more often than that
 class Listing(TypedDict):
     """A page: `total` counts all that match; `has_more` says whether another page follows."""
 
-    memories: list[present.Item]
+    memories: list[present.StoredItem]
     total: int
     limit: int
     offset: int
@@ -55,7 +55,9 @@ def listed(layers: object, statuses: object) -> Filter:
     return all_of(kinds, one_of("status", names)) if names else kinds
 
 
-def get(memory_id: str, user_id: str | None, with_versions: bool, ledger: Ledger) -> present.Item | None:
+def get(
+    memory_id: str, user_id: str | None, with_versions: bool, ledger: Ledger
+) -> present.StoredItem | None:
     """Return a memory, or None where there is none (or it is another user's)."""
     record = ledger.records([memory_id]).get(memory_id)
     if record is None or (user_id is not None and record.user_id != user_id):

@@ -36,6 +36,7 @@ class ChangeKind(StrEnum):
 
     ADD = "add"
     UPDATE = "update"
+    REEMBED = "reembed"
     DELETE = "delete"
 
 

@@ -58,7 +58,7 @@ def record_of(
         source=origin.source,
         layer=origin.layer,
         owner=draft.speaker or draft.role,
-        tags=origin.tags,
+        tags=tuple(dict.fromkeys((*origin.tags, *draft.tags))),
         attributes=dict(draft.metadata),
         context=keyword_context(draft.speaker, memory_at, draft.metadata),
         memory_at=memory_at,

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import cast
 
 from hy_memory.errors import InvalidArgumentError
-from hy_memory.values.check import storable, text
+from hy_memory.values.check import storable, text, texts
 from hy_memory.values.instant import to_epoch
 from hy_memory.values.record import Json
 
@@ -25,6 +25,7 @@ class Draft:
     role: str = "user"
     speaker: str = ""
     said_at: float | None = None
+    tags: tuple[str, ...] = ()
     metadata: Mapping[str, Json] = field(default_factory=dict[str, Json])
 
 
@@ -32,8 +33,9 @@ def parse_messages(data: object) -> tuple[Draft, ...]:
     """Return the drafts of a text, a message, or a list of messages, in order; blank messages are left out.
 
     A message is ``{"role", "content"}`` with optional ``name`` (the speaker's), ``timestamp``
-    (when it was said), ``metadata``, and ``tool_calls``, which read as ``function(arguments)``.
-    Raises InvalidArgumentError where nothing that could be remembered is left.
+    (when it was said), ``tags`` (beside those of the call), ``metadata``, and ``tool_calls``,
+    which read as ``function(arguments)``. Raises InvalidArgumentError where nothing that could be
+    remembered is left.
     """
     if isinstance(data, str):
         return (Draft(text("data", data)),)
@@ -75,6 +77,7 @@ def _parse_message(name: str, message: object) -> Draft:
         role=storable(str(role)),
         speaker=storable(str(speaker)).strip(),
         said_at=None if said_at is None else to_epoch(f"{name}.timestamp", said_at),
+        tags=texts(f"{name}.tags", fields.get("tags")),
         metadata=parse_metadata(f"{name}.metadata", fields.get("metadata")),
     )
 
@@ -87,17 +90,17 @@ def _content(name: str, content: object) -> str:
         return content
     if not isinstance(content, list | tuple):
         raise InvalidArgumentError(name, content, "give a text, or a list of parts with a 'text' each")
-    texts: list[str] = []
+    said: list[str] = []
     for part in cast("Sequence[object]", content):
         if isinstance(part, str):
-            texts.append(part)
+            said.append(part)
         elif isinstance(part, Mapping):
             words = cast("Mapping[str, object]", part).get("text")
             if isinstance(words, str):  # parts without text (pictures, audio) hold nothing to search for
-                texts.append(words)
+                said.append(words)
         else:
             raise InvalidArgumentError(name, part, "a part is a text or a mapping")
-    return "\n".join(texts)
+    return "\n".join(said)
 
 
 def _tool_calls(name: str, calls: object) -> str:

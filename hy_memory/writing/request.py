@@ -139,6 +139,6 @@ def _request(drafts: tuple[Draft, ...], origin: Origin, request_id: object, *, k
 
 
 def _hash(drafts: tuple[Draft, ...], origin: Origin) -> str:
-    told = [[d.content, d.role, d.speaker, d.said_at, dict(d.metadata)] for d in drafts]
+    told = [[d.content, d.role, d.speaker, d.said_at, d.tags, dict(d.metadata)] for d in drafts]
     whole = json.dumps([told, repr(origin)], ensure_ascii=True, sort_keys=True)
     return hashlib.sha256(whole.encode()).hexdigest()

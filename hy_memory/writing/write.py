@@ -13,16 +13,17 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from hy_memory.clock import Clock
-from hy_memory.errors import ConflictError, EmbedderMismatchError, InvalidArgumentError, MemoryNotFoundError
+from hy_memory.errors import ConflictError, InvalidArgumentError, MemoryNotFoundError
 from hy_memory.filters.scope import ScopedFilter, scoped
 from hy_memory.filters.tree import EVERYTHING, Compare, Op, all_of
+from hy_memory.identity import check_same, identity_of
 from hy_memory.pipeline import Guarded, guard
 from hy_memory.ports import Embedder, Ledger
 from hy_memory.projection import Feeder
 from hy_memory.ranking.bm25 import document_terms
 from hy_memory.values.point import FloatArray
 from hy_memory.values.record import Layer, MemoryRecord, indexed_text, speaker_of
-from hy_memory.values.write import EmbedderIdentity, Entry, ListQuery, Outcome, Written
+from hy_memory.values.write import Entry, ListQuery, Outcome, Written
 from hy_memory.writing.compose import (
     keyword_context,
     raw_exchange,
@@ -45,11 +46,6 @@ class WritePorts:
     embedder: Embedder
     clock: Clock
     feeder: Feeder | None
-
-
-def identity_of(embedder: Embedder) -> EmbedderIdentity:
-    """Return what the ledger remembers of an embedder."""
-    return EmbedderIdentity(embedder.name, embedder.dims, embedder.fingerprint)
 
 
 def add(request: AddRequest, ports: WritePorts, vectors: FloatArray | None = None) -> Written:
@@ -240,19 +236,7 @@ def _as_before(earlier: Outcome, request: AddRequest, ports: WritePorts) -> Writ
 def _bind(ports: WritePorts) -> None:
     """Make sure that the ledger's vectors are this embedder's, also when another process was first."""
     ours = identity_of(ports.embedder)
-    theirs = ports.ledger.bind_embedder(ours)
-    if theirs != ours:
-        raise EmbedderMismatchError(mismatch(theirs, ours))
-
-
-def mismatch(theirs: EmbedderIdentity, ours: EmbedderIdentity) -> str:
-    """Return what to tell somebody who opens a store with another embedder."""
-    return (
-        f"this store's vectors were made by {theirs.name} ({theirs.dims} dimensions"
-        f"{', ' + theirs.fingerprint if theirs.fingerprint else ''}), but {ours.name} ({ours.dims} dimensions"
-        f"{', ' + ours.fingerprint if ours.fingerprint else ''}) is configured; set MEMORY_EMBEDDER_PROVIDER="
-        f"{theirs.name}, or run `hy-memory reembed` to make all vectors anew"
-    )
+    check_same(ports.ledger.bind_embedder(ours), ours)
 
 
 def _changed(record: MemoryRecord, changed: Changed, now: float) -> MemoryRecord:

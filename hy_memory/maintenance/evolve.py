@@ -1,0 +1,161 @@
+"""Evolve: what keeps coming back in a user's memories becomes a schema that rests on them.
+
+Without a language model a schema is found by clustering and stated by quoting: the memory at the
+centre of the group speaks for it. The same memories lead to the same schemas, so that running it
+again changes nothing; new memories extend the schema they belong to.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import TypedDict
+
+import numpy as np
+
+from hy_memory.filters.scope import scoped
+from hy_memory.filters.tree import Compare, Op
+from hy_memory.identity import identity_of
+from hy_memory.ports import Embedder, Ledger
+from hy_memory.ranking.bm25 import document_terms
+from hy_memory.ranking.clusters import clusters
+from hy_memory.reading.request import MIXED
+from hy_memory.values.point import Point
+from hy_memory.values.record import NORMAL_LAYERS, Layer, MemoryRecord, Status
+from hy_memory.values.write import Entry, ListQuery
+from hy_memory.writing.write import WritePorts, project
+
+INDUCED = "induced"
+"""The attribute that marks a schema made here; only those are changed here."""
+_RELATED = 0.6  # calibrated score of two memories on one subject: well above "may be related" (0.4)
+_SMALLEST = 3  # memories: twice may be chance, three times is a habit
+_SAME = 0.5  # share of members (Jaccard) from which a group is the grown form of an earlier schema
+_MOST = 10_000  # schemas of one user looked at; far more than clustering makes
+_NEWEST = 5000  # memories clustered at once: 25 million comparisons, about a second
+
+
+class Evolution(TypedDict):
+    """What became of a user's schemas; ids of those made, changed and left as they were."""
+
+    success: bool
+    created: list[str]
+    updated: list[str]
+    unchanged: list[str]
+
+
+@dataclass(frozen=True, slots=True)
+class _Group:
+    """Members of a pattern: the one that speaks for it, and all ids."""
+
+    centre: MemoryRecord
+    ids: frozenset[str]
+    source: str
+
+
+def evolve(user_id: str, ports: WritePorts) -> Evolution:
+    """Bring the schemas of `user_id` up to date with their memories."""
+    groups = _groups(user_id, ports.ledger, ports.embedder)
+    held = _induced(user_id, ports.ledger)
+    answer: Evolution = {"success": True, "created": [], "updated": [], "unchanged": []}
+    for group in groups:
+        earlier = _closest(group, held)
+        if earlier is None:
+            answer["created"].append(_create(group, user_id, ports))
+            continue
+        held.remove(earlier)
+        if frozenset(earlier.evidence_ids) == group.ids:
+            answer["unchanged"].append(earlier.id)
+        else:
+            _extend(earlier, group, ports)
+            answer["updated"].append(earlier.id)
+    if answer["created"] or answer["updated"]:
+        project(ports)
+    return answer
+
+
+def _groups(user_id: str, ledger: Ledger, embedder: Embedder) -> list[_Group]:
+    """Return the groups among the user's newest memories, the same for the same memories."""
+    normal = frozenset(NORMAL_LAYERS)
+    points = [one for one in ledger.points(user_id).upserted if one.payload.layer in normal]
+    points = sorted(points, key=lambda one: (one.payload.event_at, one.id))[-_NEWEST:]
+    if len(points) < _SMALLEST:
+        return []
+    found = clusters(
+        np.stack([one.vector for one in points]),
+        [one.id for one in points],
+        least=_cosine_of(_RELATED, embedder),
+        smallest=_SMALLEST,
+    )
+    return [_group([points[row] for row in rows], ledger) for rows in found]
+
+
+def _cosine_of(score: float, embedder: Embedder) -> float:
+    """Return the smallest cosine, on a grid of 0.001, that the embedder's calibration gives `score`."""
+    cosines = np.linspace(-1.0, 1.0, 2001)
+    return float(cosines[np.argmax(embedder.calibration(cosines) >= score)])
+
+
+def _group(members: Sequence[Point], ledger: Ledger) -> _Group:
+    centre = ledger.records([members[0].id])[members[0].id]
+    sources = {one.payload.source for one in members}
+    return _Group(centre, frozenset(one.id for one in members), sources.pop() if len(sources) == 1 else MIXED)
+
+
+def _induced(user_id: str, ledger: Ledger) -> list[MemoryRecord]:
+    where = scoped((user_id,), Compare("layer", Op.EQ, Layer.L6_SCHEMA.value))
+    page = ledger.page(where, ListQuery(_MOST, 0, ascending=True))
+    return [
+        one for one in page.records if one.status is Status.ACTIVE and one.attributes.get(INDUCED) is True
+    ]
+
+
+def _closest(group: _Group, held: Sequence[MemoryRecord]) -> MemoryRecord | None:
+    """Return the schema whose members are most like the group's, if they are enough alike."""
+    if not held:
+        return None
+    shares = [(_share(group.ids, frozenset(one.evidence_ids)), one.id) for one in held]
+    best = max(range(len(held)), key=lambda at: (shares[at][0], shares[at][1]))
+    return held[best] if shares[best][0] >= _SAME else None
+
+
+def _share(left: frozenset[str], right: frozenset[str]) -> float:
+    return len(left & right) / len(left | right)
+
+
+def _create(group: _Group, user_id: str, ports: WritePorts) -> str:
+    now = ports.clock.now()
+    record = MemoryRecord(
+        id=ports.clock.new_id(),
+        user_id=user_id,
+        content=group.centre.content,
+        agent_id=group.centre.agent_id,
+        session_id=group.centre.session_id,
+        source=group.source,
+        layer=Layer.L6_SCHEMA,
+        owner=group.centre.owner,
+        attributes={INDUCED: True},
+        created_at=now,
+        updated_at=now,
+        evidence_ids=tuple(sorted(group.ids)),
+    )
+    ports.ledger.bind_embedder(identity_of(ports.embedder))
+    ports.ledger.insert([_entry(record, ports)])
+    return record.id
+
+
+def _extend(earlier: MemoryRecord, group: _Group, ports: WritePorts) -> None:
+    fresh = replace(
+        earlier,
+        content=group.centre.content,
+        owner=group.centre.owner,
+        source=group.source,
+        evidence_ids=tuple(sorted(group.ids)),
+        updated_at=ports.clock.now(),
+        version=earlier.version + 1,
+    )
+    ports.ledger.replace(_entry(fresh, ports), expected_version=earlier.version)
+
+
+def _entry(record: MemoryRecord, ports: WritePorts) -> Entry:
+    vector = ports.embedder.embed_documents([record.content])[0]
+    return Entry(record, vector, document_terms(record.content))
