@@ -154,6 +154,11 @@ def stop_terms() -> frozenset[str]:
     return frozenset(tokenize(_STOP_WORDS))
 
 
+def count_unspaced(text: str) -> int:
+    """Return how many characters of scripts without spaces (Han, kana, Hangul, Thai …) a text has."""
+    return 0 if text.isascii() else len(_IN_RUN.findall(text))
+
+
 def query_tokens(text: str) -> list[str]:
     """Return the distinct terms of a query in order, without stop words.
 

@@ -1,0 +1,1 @@
+"""The contract's verbs by what they do: search, write, look at what is stored."""

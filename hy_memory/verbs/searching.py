@@ -1,0 +1,161 @@
+"""Searching: a question in, memories out; arguments are checked before anything is touched."""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Mapping, Sequence
+from typing import Literal
+
+from hy_memory import present
+from hy_memory.aio import twin
+from hy_memory.lifecycle import Lifecycle
+from hy_memory.pipeline import Guarded, guard
+from hy_memory.reading.context import Context, build
+from hy_memory.reading.read import read
+from hy_memory.reading.request import (
+    bucket,
+    parse_embedding,
+    parse_explain,
+    parse_query,
+    parse_scope,
+    refuse_other_scenes,
+    searchable_layers,
+    within,
+)
+from hy_memory.runtime import Runtime
+from hy_memory.values import check
+from hy_memory.values.instant import to_epoch
+from hy_memory.values.point import FloatArray
+from hy_memory.values.record import Layer
+from hy_memory.values.request import SearchRequest
+from hy_memory.verbs.arguments import Moment
+
+_log = logging.getLogger("hy_memory")
+
+
+class Searching(Lifecycle):
+    """The verbs that answer questions."""
+
+    def search(
+        self,
+        query: str | None = None,
+        *,
+        queries: Sequence[str] | None = None,
+        user_ids: Sequence[str],
+        agent_ids: Sequence[str] | None = None,
+        session_ids: Sequence[str] | None = None,
+        include_sources: Sequence[str] | None = None,
+        exclude_sources: Sequence[str] | None = None,
+        limit: int = 10,
+        min_score: float = 0.4,
+        schema_limit: int = 10,
+        schema_min_score: float = 0.4,
+        intention_limit: int = 0,
+        created_after: Moment | None = None,
+        created_before: Moment | None = None,
+        layers: Sequence[str] | None = None,
+        reader: str = "",
+        scene: str | None = None,
+        search_mode: str = "default",
+        workspace_id: str | None = None,
+        branch: str | None = None,
+        query_embedding: Sequence[float] | FloatArray | None = None,
+        rerank: bool = True,
+        request_id: str | None = None,
+        filters: Mapping[str, object] | None = None,
+        explain: bool | Literal["dropped"] = False,
+    ) -> present.SearchAnswer:
+        """Return the memories that answer a question, best first.
+
+        `score` is in [0, 1], comparable across questions, and what `min_score` gates. All filters
+        act before the best are chosen. A reader that fails answers with empty buckets and
+        `degraded`, unless MEMORY_SEARCH_RAISE is set. docs/reference/search.md has every argument.
+
+        Raises:
+            InvalidArgumentError: an argument cannot be meant; nothing was touched.
+        """
+        started = time.perf_counter()
+        runtime = self._open()
+        refuse_other_scenes(scene, search_mode, workspace_id, branch)
+        now = runtime.clock.now()
+        least = check.score("min_score", min_score)
+        least_schema = check.score("schema_min_score", schema_min_score)
+        where = parse_scope(
+            user_ids=user_ids,
+            agent_ids=agent_ids,
+            session_ids=session_ids,
+            include_sources=include_sources,
+            exclude_sources=exclude_sources,
+            created_after=created_after,
+            created_before=created_before,
+            filters=filters,
+        )
+        reranked = check.flag("rerank", rerank) and runtime.reading.reranker is not None
+        top_k = check.count("limit", limit)
+        request = SearchRequest(
+            request_id=runtime.clock.new_id()
+            if request_id is None
+            else check.identifier("request_id", request_id),
+            query=parse_query(query, queries),
+            where=within(where, searchable_layers(layers, now)),
+            top_k=top_k,
+            pool=runtime.pool(top_k, rerank=reranked),
+            min_score=least,
+            schemas=bucket(where, layers, Layer.L6_SCHEMA, schema_limit, min_score=least_schema, now=now),
+            intentions=bucket(where, layers, Layer.L7_INTENTION, intention_limit, min_score=least, now=now),
+            created_after=None if created_after is None else to_epoch("created_after", created_after),
+            query_embedding=parse_embedding(query_embedding, runtime.embedder),
+            rerank=reranked,
+            explain=parse_explain(explain),
+        )
+        answer = self._read(runtime, check.string("reader", reader), request)
+        answer["elapsed_ms"] = (time.perf_counter() - started) * 1000
+        return answer
+
+    def _read(self, runtime: Runtime, reader: str, request: SearchRequest) -> present.SearchAnswer:
+        stages = runtime.reader(reader)
+        outcome = guard("reader", lambda: read(stages, request, runtime.reading))
+        failed = isinstance(outcome, Guarded)
+        degraded = (outcome.degradation,) if failed else outcome.degraded
+        for one in degraded:
+            _log.warning("search %s: %s failed: %s", request.request_id, one.part, one.error)
+        if degraded and runtime.settings.recall.raise_on_failure:
+            raise outcome.error if failed else outcome.errors[0]
+        if failed:
+            return present.failed_answer(request.request_id, degraded)
+        return present.search_answer(outcome, request)
+
+    def context(
+        self,
+        query: str,
+        *,
+        user_ids: Sequence[str],
+        max_tokens: int = 1000,
+        limit: int = 30,
+        min_score: float = 0.4,
+        intention_limit: int = 3,
+        reader: str = "",
+        include_sources: Sequence[str] | None = None,
+        exclude_sources: Sequence[str] | None = None,
+    ) -> Context:
+        """Return the memories that answer a question as one block for a prompt, within `max_tokens`.
+
+        Dated, grouped by bucket, and quoted so that recalled text cannot pose as instructions. Tokens
+        are estimated: a quarter of the characters, one for each character of scripts without spaces.
+        """
+        budget = check.count("max_tokens", max_tokens)
+        answer = self.search(
+            query,
+            user_ids=user_ids,
+            limit=limit,
+            min_score=min_score,
+            intention_limit=intention_limit,
+            reader=reader,
+            include_sources=include_sources,
+            exclude_sources=exclude_sources,
+        )
+        return build(answer, budget)
+
+    async_search = twin(search)
+    async_context = twin(context)

@@ -1,0 +1,182 @@
+"""Writing: what is stored, changed and removed."""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Mapping, Sequence
+
+from hy_memory import present
+from hy_memory.aio import twin
+from hy_memory.errors import InvalidArgumentError
+from hy_memory.lifecycle import Lifecycle
+from hy_memory.maintenance.evolve import Evolution, evolve
+from hy_memory.reading.request import (
+    parse_scope,
+    refuse_other_scenes,
+)
+from hy_memory.values import check
+from hy_memory.values.point import FloatArray
+from hy_memory.verbs.arguments import Messages, Metadata, Moment
+from hy_memory.writing import write
+from hy_memory.writing.request import conversation, facts, parse_changes, parse_vectors
+
+_log = logging.getLogger("hy_memory")
+
+
+class Writing(Lifecycle):
+    """The verbs that change what is stored."""
+
+    def add(
+        self,
+        data: Messages,
+        *,
+        user_id: str,
+        agent_id: str = "default_agent",
+        session_id: str = "default_session",
+        source: str = "default",
+        metadata: Metadata | None = None,
+        memory_at: Moment | None = None,
+        scene: str | None = None,
+        workspace_id: str | None = None,
+        branch: str | None = None,
+        request_id: str | None = None,
+        tags: Sequence[str] | None = None,
+        layer: str | None = None,
+        evidence_ids: Sequence[str] | None = None,
+        expires_at: Moment | None = None,
+    ) -> present.WriteAnswer:
+        """Store a text or OpenAI-style messages, each message one memory, searchable on return.
+
+        `request_id` makes the call idempotent: the same id and content give the first outcome.
+
+        Raises:
+            InvalidArgumentError: an argument cannot be meant; nothing was touched.
+            ConflictError: the request id was used with other content.
+            EmbeddingError, LedgerError: nothing is stored; safe to repeat.
+        """
+        started = time.perf_counter()
+        refuse_other_scenes(scene, "default", workspace_id, branch)
+        request = conversation(
+            data,
+            metadata=metadata,
+            request_id=request_id,
+            user_id=user_id,
+            agent_id=agent_id,
+            session_id=session_id,
+            source=source,
+            tags=tags,
+            layer=layer,
+            memory_at=memory_at,
+            expires_at=expires_at,
+            evidence_ids=evidence_ids,
+        )
+        return present.write_answer(write.add(request, self._open().writing), started)
+
+    def add_extracted(
+        self,
+        contents: Sequence[str | Mapping[str, object]],
+        *,
+        user_id: str,
+        agent_id: str = "default_agent",
+        session_id: str = "default_session",
+        source: str = "default",
+        metadata: Metadata | None = None,
+        memory_at: Moment | None = None,
+        request_id: str | None = None,
+        tags: Sequence[str] | None = None,
+        layer: str | None = None,
+        evidence_ids: Sequence[str] | None = None,
+        expires_at: Moment | None = None,
+        embeddings: Sequence[Sequence[float]] | FloatArray | None = None,
+    ) -> present.WriteAnswer:
+        """Store ready facts, each a text or ``{"content", "name", "timestamp", "metadata"}``: all or none.
+
+        `embeddings` (n, dims) saves embedding them. Raises as `add` does.
+        """
+        started = time.perf_counter()
+        runtime = self._open()
+        request = facts(
+            contents,
+            metadata=metadata,
+            request_id=request_id,
+            user_id=user_id,
+            agent_id=agent_id,
+            session_id=session_id,
+            source=source,
+            tags=tags,
+            layer=layer,
+            memory_at=memory_at,
+            expires_at=expires_at,
+            evidence_ids=evidence_ids,
+        )
+        vectors = parse_vectors("embeddings", embeddings, len(request.drafts), runtime.embedder)
+        return present.write_answer(write.add(request, runtime.writing, vectors), started)
+
+    def update(
+        self,
+        memory_id: str,
+        content: str | None = None,
+        *,
+        tags: Sequence[str] | None = None,
+        metadata: Metadata | None = None,
+        memory_at: Moment | None = None,
+        expires_at: Moment | None = None,
+        user_id: str | None = None,
+    ) -> present.StoredItem:
+        """Change a memory and return it as it is now; `history` keeps the old text.
+
+        Raises:
+            MemoryNotFoundError: no such memory (or not `user_id`'s, where given).
+            EmbeddingError, LedgerError: the old state stands untouched.
+        """
+        changed = parse_changes(content, tags, metadata, memory_at, expires_at)
+        memory_id, user_id = (
+            check.identifier("memory_id", memory_id),
+            check.optional_identifier("user_id", user_id),
+        )
+        return present.item(write.update(memory_id, changed, self._open().writing, user_id))
+
+    def delete(self, memory_id: str, *, user_id: str | None = None) -> present.DeleteAnswer:
+        """Remove a memory everywhere, its old versions too; deleting it again deletes 0."""
+        memory_id, user_id = (
+            check.identifier("memory_id", memory_id),
+            check.optional_identifier("user_id", user_id),
+        )
+        return present.delete_answer(write.delete([memory_id], self._open().writing, user_id))
+
+    def delete_all(
+        self,
+        *,
+        user_id: str,
+        agent_ids: Sequence[str] | None = None,
+        session_ids: Sequence[str] | None = None,
+    ) -> present.DeleteAnswer:
+        """Remove every kind of data of one user, or of some of their agents or sessions."""
+        where = parse_scope(
+            user_ids=[check.identifier("user_id", user_id)], agent_ids=agent_ids, session_ids=session_ids
+        )
+        return present.delete_answer(write.delete_all(where, self._open().writing))
+
+    def clone_user(self, source_user_id: str, target_user_id: str) -> present.CloneAnswer:
+        """Copy everything one user has to another; the copies have ids of their own."""
+        source = check.identifier("source_user_id", source_user_id)
+        target = check.identifier("target_user_id", target_user_id)
+        if source == target:
+            raise InvalidArgumentError("target_user_id", target, "name another user than the source")
+        return {"success": True, "copied_count": write.clone_user(source, target, self._open().writing)}
+
+    def evolve(self, user_id: str) -> Evolution:
+        """Bring the user's schemas up to date: what keeps coming back, with the memories it rests on.
+
+        Running it again on unchanged memories changes nothing.
+        """
+        return evolve(check.identifier("user_id", user_id), self._open().writing)
+
+    async_evolve = twin(evolve)
+    async_add = twin(add)
+    async_add_extracted = twin(add_extracted)
+    async_update = twin(update)
+    async_delete = twin(delete)
+    async_delete_all = twin(delete_all)
+    async_clone_user = twin(clone_user)
