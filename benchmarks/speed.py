@@ -28,7 +28,7 @@ from benchmarks.data import DIMS, Corpus, make_corpus, make_query
 from benchmarks.raw_engines import raw_engine
 from hy_memory import HyMemoryClient
 
-LIMIT = 30
+LIMIT = 10
 Row = tuple[str, float, str]
 """What was measured, the figure, and the goal."""
 
