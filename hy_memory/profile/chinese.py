@@ -158,6 +158,7 @@ _RULES = tuple(
         (BasicField.EMPLOYER, f"{_SUBJECT}从{_VALUE}(?:离职|辞职|退休){_TAIL}", _employer, True),
     )
 )  # fmt: skip
+_LONGEST_CLAUSE = 80  # a plain statement is shorter
 _SPEAKING_AS = re.compile(f"^{_LEAD}(?:作为|身为)(?:一名|一位|一个)?{_JOB}{_TAIL}")
 
 
@@ -170,7 +171,8 @@ def chinese_claims(text: str) -> Iterator[Claim]:
     for place, clause in enumerate(clauses):
         before = clauses[place - 1].rstrip("，,") if place else ""
         after = clauses[place + 1] if place + 1 < len(clauses) else ""
-        if _UNREAL.search(before) or _UNREAL.search(clause) or _QUESTION.search(clause):
+        is_long = len(clause) > _LONGEST_CLAUSE
+        if is_long or _UNREAL.search(before) or _UNREAL.search(clause) or _QUESTION.search(clause):
             goes_on = False
             continue
         if "我" in clause or goes_on:

@@ -252,6 +252,7 @@ _RULES = tuple(
     for pattern in patterns
 )
 _BEHIND_JOB = re.compile(_AT, re.IGNORECASE)
+_LONGEST_SENTENCE = 600  # beyond it a list, a log, no statement; and the rules would take their time
 _FIRST_PERSON = re.compile(r"\b(?:I|I'm|me|my|we)\b", re.IGNORECASE)
 
 
@@ -261,7 +262,8 @@ def english_claims(text: str) -> Iterator[Claim]:
         return
     for found in _SENTENCE.finditer(text.replace("’", "'")):
         sentence = found[0].strip()
-        if not sentence.endswith("?") and _FIRST_PERSON.search(sentence):
+        is_statement = len(sentence) <= _LONGEST_SENTENCE and not sentence.endswith("?")
+        if is_statement and _FIRST_PERSON.search(sentence):
             yield from _claims(sentence)
 
 

@@ -65,14 +65,15 @@ _PLACE_CUE = re.compile(
 _NEVER = names(
     """
 i i'm i've i'd i'll ok okay am pm tv pc cd dvd lol lmao omg btw fyi asap diy imo imho idk tbh faq eta id
-ps rip brb monday tuesday wednesday thursday friday saturday sunday mon tue wed thu fri sat sun january
-february march april may june july august september october november december jan feb mar apr jun jul aug
-sep sept oct nov dec tues thurs world god lord jesus christ christmas halloween thanksgiving easter eve
-valentine's new year's spring summer autumn fall winter mom dad mum mommy daddy grandma grandpa granny
-aunt uncle sir madam mr mrs ms dr prof internet web english french german spanish italian chinese japanese
-korean russian arabic portuguese dutch greek turkish polish swedish american british european african
-asian indian mexican canadian australian irish scottish indigenous black white step note example section
-part chapter day week month year total time date name email phone
+ps rip brb monday tuesday wednesday thursday friday saturday sunday mondays tuesdays wednesdays thursdays
+fridays saturdays sundays mon tue wed thu fri sat sun january february march april may june july august
+september october november december jan feb mar apr jun jul aug sep sept oct nov dec tues thurs world god
+lord jesus christ christmas halloween thanksgiving easter eve valentine's new year's spring summer autumn
+fall winter mom dad mum mommy daddy grandma grandpa granny aunt uncle sir madam mr mrs ms dr prof internet
+web english french german spanish italian chinese japanese korean russian arabic portuguese dutch greek
+turkish polish swedish american british european african asian indian mexican canadian australian irish
+scottish indigenous black white step note example section part chapter day week month year total time date
+name email phone
 """
 )
 """Capitalised words that name no particular thing: calendar, languages and peoples, chat, address."""
@@ -103,6 +104,12 @@ work would wouldn't wow write yay yeah yep yes yesterday yet yo you you're your 
 )
 """Words that open sentences; in front of a name they are no part of it."""
 _NO_FIRST = _OPENERS | _NEVER
+_NO_PART = names("""
+i i'm i've i'd i'll the a an my our your his her their this that and or but monday tuesday wednesday
+thursday friday saturday sunday january february march april may june july august september october
+november december mom dad mum ok hey hi hello thanks dear
+""")
+"""Of those, what is no part of a name inside a sentence either."""
 _LOWER_NAMES = (GIVEN_NAMES | PLACES) - names("""
 joy mason randy marina viola turkey china chile phoenix georgia jordan montana ana ann jan jun min kim ken
 max jose guy jean marty frankie leslie jerry york basel perth jenny mina mila morgan clemens nina mali rio
@@ -166,7 +173,7 @@ def _judge(text: str, start: int, end: int, words: list[str]) -> tuple[Entity | 
     offset = 0
     is_first = not _is_inside(text, start)
     is_known = fold(" ".join(words)).removesuffix("'s") in PLACE_PHRASES  # "New York" opens with an opener
-    while not is_known and words and _is_no_part(words[0], is_first):
+    while not is_known and words and _is_no_part(words[0], is_first, len(words) > 1):
         offset += len(words[0]) + 1
         words = words[1:]
         while words and words[0].islower():
@@ -174,7 +181,8 @@ def _judge(text: str, start: int, end: int, words: list[str]) -> tuple[Entity | 
             words = words[1:]
     while words and (_plain(words[-1]).partition("-")[0] in _NEVER or words[-1].islower()):
         words = words[:-1]
-    if not words:
+    is_word = len(words) == 1 and not is_known and _is_no_part(words[0], is_first, False)
+    if not words or is_word:
         return None, 0
     surface = _POSSESSIVE.sub("", " ".join(words))
     kind = _kind(surface, words, text[max(0, start + offset - 40) : start + offset], text[end : end + 12])
@@ -186,11 +194,13 @@ def _judge(text: str, start: int, end: int, words: list[str]) -> tuple[Entity | 
     return (Entity(kind, surface, key) if len(key) > 1 else None), offset
 
 
-def _is_no_part(word: str, is_first: bool) -> bool:
+def _is_no_part(word: str, is_first: bool, is_more: bool) -> bool:
     plain = _plain(word)
     if plain not in _NO_FIRST or _IS_TITLE.match(word):
         return False
-    return is_first or plain not in WORDLY_NAMES or plain in _NEVER  # "we met Will"
+    if is_first or not is_more:
+        return plain not in WORDLY_NAMES or plain in _NEVER or is_first  # "we met Will"
+    return plain in _NO_PART  # "World War II", "the New Orleans Saints" keep their first word
 
 
 def _is_inside(text: str, start: int) -> bool:
