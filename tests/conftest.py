@@ -23,6 +23,8 @@ settings.register_profile(
     deadline=None,
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture],
 )
+# A night's search for rare faults: pytest tests/laws --hypothesis-profile=deep
+settings.register_profile("deep", settings.get_profile("hy_memory"), max_examples=300)
 settings.load_profile("hy_memory")
 
 _OURS = ("MEMORY_", "HY_MEMORY_", "HCM_")

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hy_memory import HyMemoryClient
@@ -335,6 +335,7 @@ def test_law_9_acknowledged_is_found_and_deleted_is_not_after_restarts_too(
 # -- law 10 --------------------------------------------------------------------------------------
 
 
+@settings(max_examples=15)  # each asks 14 questions four times
 @given(
     mine=st.lists(drafts(), min_size=1, max_size=5),
     others=st.lists(drafts(), min_size=1, max_size=5),

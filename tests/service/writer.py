@@ -16,7 +16,7 @@ from typing import Any
 
 from hy_memory import HyMemoryClient
 from hy_memory.plugins import BACKENDS, load
-from tests.support.stores import config_for
+from tests.support.stores import config_for, quick_folder
 
 USERS = ("ann", "ben")
 
@@ -81,9 +81,11 @@ def say(told: dict[str, Any]) -> None:
 
 def main() -> None:
     """Fork a life for each line `backend folder seed`; tell its process id and when it has begun."""
+    with quick_folder() as other, HyMemoryClient(config("faiss", other)) as client:
+        client.add("everything is loaded after this", user_id="u")
     for line in sys.stdin:
         backend, folder, seed = line.split("\t")
-        load(BACKENDS[backend])  # once, before the fork, so that no life pays for it
+        load(BACKENDS[backend])
         child = os.fork()
         if child == 0:
             live(backend, Path(folder), int(seed))
