@@ -62,10 +62,10 @@ xavier yara yasmin yolanda yuki yusuf yvonne zachary zara zoe zoey zofia
 """Given names that are no common English word."""
 
 WORDLY_NAMES = names("""
-amber april art august austin autumn bill brook candy carol chance charity chase chelsea christian crystal
+amber april august austin autumn bill brook candy carol charity chase chelsea christian crystal
 daisy dale dawn dean drew eve faith florence frank gene georgia glen grace grant guy hazel heath holly
 hope hunter iris ivy jack jade jasmine jordan june lance lily mark may mel mike nick olive paris pat pearl
-penny pierce rain ray reed rich rob robin rod rose ruby rusty sandy savannah skip sky stone sue summer
+penny pierce ray reed rich rob robin rod rose ruby rusty sandy savannah sue summer
 sydney victoria violet virginia will
 """)
 """Given names that are also words or places: names only where a capital is no accident."""
