@@ -251,9 +251,8 @@ def main() -> None:
                 rows.append(("disk, MB", disk / 1e6, ""))
                 for what, figure, goal in rows:
                     print(f"{size:>9} {backend:8} {what:38}{figure:>10.3f}  {goal}", flush=True)
-    print(
-        f"machine: {os.cpu_count()} cores, {psutil.virtual_memory().total >> 30} GiB, Python {sys.version.split()[0]}"
-    )
+    memory, version = psutil.virtual_memory().total >> 30, sys.version.split()[0]
+    print(f"machine: {os.cpu_count()} cores, {memory} GiB, Python {version}")
 
 
 if __name__ == "__main__":

@@ -8,7 +8,7 @@ import re
 import subprocess
 import sys
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import pytest
 from typer.testing import CliRunner, Result
@@ -17,7 +17,7 @@ from hy_memory import HyMemoryClient, __version__
 from hy_memory.cli import render, session
 from hy_memory.cli.main import app
 from hy_memory.errors import BackendError
-from hy_memory.present import Item
+from hy_memory.present import StoredItem
 
 ROOT = Path(__file__).parents[2]
 COMMANDS = (
@@ -215,7 +215,7 @@ def test_failed_reader_is_no_empty_answer(monkeypatch: pytest.MonkeyPatch) -> No
         raise BackendError("the store is down")
 
     answer("add", "I live in Lyon")
-    monkeypatch.setattr("hy_memory.client.read", fail)
+    monkeypatch.setattr("hy_memory.verbs.searching.read", fail)
     result = run("search", "Lyon", "--json")
     assert result.exit_code == 1
     assert json.loads(result.stdout)["degraded"][0]["error"] == "BackendError: the store is down"
@@ -274,7 +274,7 @@ def test_unhealthy_store_is_exit_1(monkeypatch: pytest.MonkeyPatch) -> None:
     def examine(*parts: object, repair: bool) -> object:
         return found
 
-    monkeypatch.setattr("hy_memory.client.examine", examine)
+    monkeypatch.setattr("hy_memory.verbs.browsing.examine", examine)
     result = run("doctor")
     assert result.exit_code == 1
     assert "qdrant lacks 3 memories" in result.stdout
@@ -339,7 +339,7 @@ def test_odd_times_are_shown() -> None:
     assert render.moment(None) == "–"
     assert render.moment(1715040000) == "2024-05-07 00:00"
     assert render.moment(-1e11) == "-100000000000 s"
-    item: Item = {"content": "x", "memory_at": -1e11}
+    item = cast("StoredItem", {"content": "x", "memory_at": -1e11})
     assert render.one(item) is not None
 
 

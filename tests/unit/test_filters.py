@@ -55,9 +55,9 @@ def spellings() -> st.SearchStrategy[dict[str, object]]:
         return st.tuples(st.just(field), st.one_of(operators))
 
     flat = st.lists(fields.flatmap(entry), max_size=2).map(dict)
-    return st.recursive(
-        flat,
-        lambda inner: st.fixed_dictionaries(
+
+    def nested(inner: st.SearchStrategy[dict[str, object]]) -> st.SearchStrategy[dict[str, object]]:
+        return st.fixed_dictionaries(
             {},
             optional={
                 "and": st.lists(inner, min_size=1, max_size=2),
@@ -65,9 +65,9 @@ def spellings() -> st.SearchStrategy[dict[str, object]]:
                 "not": inner,
                 "source": st.sampled_from(ODD_IDS[:6]),
             },
-        ),
-        max_leaves=4,
-    )
+        ).map(dict[str, object])
+
+    return st.recursive(flat, nested, max_leaves=4)
 
 
 def means(spelling: Spelling, payload: Payload) -> bool:

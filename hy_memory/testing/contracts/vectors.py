@@ -1,9 +1,9 @@
 """The contract of a vector leg, as tests. Subclass it and provide the fixture `harness`:
 
-    class TestMyBackend(VectorIndexContract):
-        @pytest.fixture
-        def harness(self, tmp_path):
-            return open_harness(open_backend, BackendOptions(dims=self.dims, path=str(tmp_path)))
+class TestMyBackend(VectorIndexContract):
+    @pytest.fixture
+    def harness(self, tmp_path):
+        return open_harness(open_backend, BackendOptions(dims=self.dims, path=str(tmp_path)))
 """
 
 from __future__ import annotations
