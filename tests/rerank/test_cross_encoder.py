@@ -137,7 +137,7 @@ def test_a_tokenizer_written_in_python_reads_the_same(model: Path, tmp_path: Pat
     """Not every model has a fast tokenizer; the other kind has no state to be shared."""
     from hy_memory.reranking.pairs import PairTokenizer
 
-    slow = cast("Any", transformers.BertJapaneseTokenizer)
+    slow = transformers.BertJapaneseTokenizer
     save_tokenizer(tmp_path, words())
     python = PairTokenizer(slow(str(tmp_path / "vocab.txt"), word_tokenizer_type="basic"), 30)
     fast = PairTokenizer(transformers.AutoTokenizer.from_pretrained(model), 30)

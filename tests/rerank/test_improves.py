@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Generator
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -89,7 +90,7 @@ def test_32_searches_at_once_answer_as_one_after_another(reader: str, filled: Hy
     asked = range(32)
     expected = [ask(filled, number, reader) for number in asked]
     with ThreadPoolExecutor(32) as pool:
-        answers = list(pool.map(lambda number: ask(filled, number, reader), asked))
+        answers = list(pool.map(partial(ask, filled, reader=reader), asked))
     for one, other in zip(answers, expected, strict=True):
         assert "degraded" not in one
         assert ids(one) == ids(other)

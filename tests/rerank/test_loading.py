@@ -9,7 +9,7 @@ import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import pytest
 
@@ -164,7 +164,7 @@ def test_a_model_that_turns_out_nan_keeps_the_order(model: Path, folder: Path) -
     with open_client("memory", folder, config=settings(model)) as client:
         client.add_extracted(["the car", "the automobile in lyon", "the sofa"], user_id="u")
         plain = client.search("car", user_ids=["u"], rerank=False)
-        reranker: Any = client._open().reading.reranker
+        reranker = cast("Any", client)._open().reading.reranker
         with torch.no_grad():
             reranker._model.classifier.weight.fill_(torch.nan)
         answer: Any = client.search("car", user_ids=["u"])
