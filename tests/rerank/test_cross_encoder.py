@@ -209,3 +209,25 @@ def test_batches_hold_like_lengths(model: Path, monkeypatch: pytest.MonkeyPatch)
     widths = [width for _, width in shapes]
     assert widths == sorted(widths)
     assert widths[0] < widths[-1] <= 40
+
+
+@pytest.mark.parametrize("int8", [False, True])
+def test_the_default_model_s_architecture(int8: bool, tmp_path: Path) -> None:
+    """XLM-RoBERTa numbers positions from the padding id on and has no segments: 40 of 42 are usable."""
+    tokenizer = save_tokenizer(tmp_path, words())
+    named = {"pad_token": "[PAD]", "unk_token": "[UNK]", "cls_token": "[CLS]", "sep_token": "[SEP]"}
+    fast = transformers.PreTrainedTokenizerFast(tokenizer_object=tokenizer.backend_tokenizer, **named)
+    fast.save_pretrained(tmp_path)
+    config = transformers.XLMRobertaConfig(
+        vocab_size=len(tokenizer),
+        hidden_size=32,
+        num_hidden_layers=2,
+        num_attention_heads=2,
+        intermediate_size=64,
+        max_position_embeddings=42,
+        num_labels=1,
+    )
+    transformers.XLMRobertaForSequenceClassification(config).save_pretrained(tmp_path)
+    scores = opened(tmp_path, int8=int8).scores(QUESTION, ["sofa " * 100, "sofa " * 32, "car"])
+    assert scores[0] == pytest.approx(scores[1], abs=1e-6), "6 words, 31 more and three marks fill 40"
+    assert np.ptp(scores) > 0
