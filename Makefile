@@ -1,5 +1,6 @@
-# make demo    a look at what it does            make test    the whole test suite
-# make check   format, lint, types, imports      make bench   the speed table
+# make demo    a look at what it does            make test      the whole test suite but for torch
+# make bench   the speed table                   make test-all  with the tests that need torch
+# make check   format, lint, types, imports
 # Everything happens in .venv, which is made when it is missing and brought up to date when pyproject.toml changes.
 
 PYTHON ?= python3
@@ -9,9 +10,9 @@ DEV_EXTRAS := dev,local,onnx,qdrant,chroma,postgres
 PYTEST_ARGS ?=
 BENCH_ARGS ?=
 
-.PHONY: help demo test check bench docs clean
+.PHONY: help demo test test-all check bench docs clean
 help:
-	@sed -n '1,3s/^# //p' Makefile
+	@sed -n '1,4s/^# //p' Makefile
 
 # Stamps: a newer pyproject.toml means another installation. The full one serves the demo too.
 $(VENV)/.python:
@@ -35,6 +36,16 @@ demo: $(VENV)/.local
 test: $(VENV)/.dev
 	@$(BIN)/python -m pytest $(PYTEST_ARGS)
 
+# torch exactly: a looser pin brings a build for graphics cards, of several GB
+$(VENV)-torch/.ready: pyproject.toml
+	@$(PYTHON) -m venv $(VENV)-torch
+	@echo "installing torch and what reads it into $(VENV)-torch …"
+	@$(VENV)-torch/bin/python -m pip install --quiet --disable-pip-version-check 'torch==2.13.0' --editable '.[dev,local,onnx,rerank]'
+	@touch $@
+
+test-all: test $(VENV)-torch/.ready
+	@$(VENV)-torch/bin/python -m pytest tests/rerank tests/unit/test_embedding_huggingface.py $(PYTEST_ARGS)
+
 check: $(VENV)/.dev
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
@@ -48,4 +59,4 @@ docs: $(VENV)/.local
 	@$(BIN)/python docs/generate.py
 
 clean:
-	rm -rf $(VENV) .pytest_cache .ruff_cache .hypothesis .import_linter_cache
+	rm -rf $(VENV) $(VENV)-torch .pytest_cache .ruff_cache .hypothesis .import_linter_cache

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
-from typing import cast
+from typing import Protocol, cast
 
 from hy_memory.clock import Clock
 from hy_memory.embedding.cached import CachedEmbedder
-from hy_memory.embedding.checked import CheckedEmbedder
+from hy_memory.embedding.checked import CheckedEmbedder, checked
 from hy_memory.embedding.choose import AUTO, choose
 from hy_memory.embedding.options import EmbedderFactory, EmbedderOptions
 from hy_memory.embedding.service import adapt_service
@@ -31,6 +32,7 @@ from hy_memory.ports import (
     Backend,
     BackendFactory,
     BackendOptions,
+    Closeable,
     Embedder,
     KeywordIndex,
     Ledger,
@@ -50,7 +52,7 @@ _log = logging.getLogger("hy_memory")
 
 @dataclass(frozen=True, slots=True)
 class Runtime:
-    """Everything a client works with. It owns what it opened and closes it, in reverse order."""
+    """Everything a client works with. It owns what it opened; `closing` closes it, in reverse order."""
 
     settings: Settings
     clock: Clock
@@ -60,6 +62,7 @@ class Runtime:
     feeder: Feeder | None
     reading: ReadPorts
     writing: WritePorts
+    closing: ExitStack
 
     def reader(self, name: str) -> Sequence[Stage]:
         """Return the stages of a reader; an unknown name warns and means `legacy`."""
@@ -74,11 +77,8 @@ class Runtime:
         return limit * self.settings.recall.local_rerank_pool_factor if rerank else limit
 
     def close(self) -> None:
-        """Close what was opened."""
-        try:
-            self.backend.close()
-        finally:
-            self.ledger.close()
+        """Close what was opened; closing twice is no error."""
+        self.closing.close()
 
 
 def open_runtime(settings: Settings, service: object = None, clock: Clock | None = None) -> Runtime:
@@ -88,15 +88,17 @@ def open_runtime(settings: Settings, service: object = None, clock: Clock | None
     """
     clock = clock or Clock()
     reranker = open_reranker(settings)  # first: it may fail, and holds nothing that must be closed
-    ledger = open_ledger(settings, clock)
-    try:
+    with ExitStack() as opened:
+        ledger = open_ledger(settings, clock)
+        opened.callback(ledger.close)
         embedder = open_embedder(settings, service, ledger.embedder())
+        opened.callback(embedder.close)
         check_identity(embedder, ledger)
         backend = open_backend(settings, embedder.dims, ledger)
-    except BaseException:
-        ledger.close()
-        raise
-    vectors, keywords, feeder = backend.vectors, _keywords(settings, backend, ledger), None
+        opened.callback(backend.close)
+        keywords = _keywords(settings, backend, ledger, opened)
+        closing = opened.pop_all()
+    vectors, feeder = backend.vectors, None
     if backend.fed is not None:
         feeder = Feeder(projection_name(settings, embedder.dims), backend.fed, ledger)
         vectors = FreshVectors(vectors, feeder)
@@ -110,6 +112,7 @@ def open_runtime(settings: Settings, service: object = None, clock: Clock | None
         feeder=feeder,
         reading=ReadPorts(RecordCache(ledger), embedder, vectors, keywords, reranker),
         writing=WritePorts(ledger, embedder, clock, feeder),
+        closing=closing,
     )
 
 
@@ -120,7 +123,9 @@ def open_ledger(settings: Settings, clock: Clock) -> Ledger:
     return opener(url, path=settings.folder(), synchronous=settings.ledger.synchronous, clock=clock)
 
 
-def open_embedder(settings: Settings, service: object, remembered: EmbedderIdentity | None) -> Embedder:
+def open_embedder(
+    settings: Settings, service: object, remembered: EmbedderIdentity | None
+) -> CachedEmbedder | CheckedEmbedder:
     """Return the embedder: the caller's, else the configured one, checked and cached."""
     section = settings.embedder
     if service is not None:
@@ -139,7 +144,7 @@ def open_embedder(settings: Settings, service: object, remembered: EmbedderIdent
             batch_size=section.batch_size,
             device=section.device,
         )
-        embedder = CheckedEmbedder(factory(options))
+        embedder = checked(factory(options))
     return (
         CachedEmbedder(embedder, section.cache_size, section.batch_size) if section.cache_size else embedder
     )
@@ -205,8 +210,16 @@ def _folder(settings: Settings, dims: int) -> Path:
     return parent.expanduser() / f"{store.collection_name}-{dims}"
 
 
-def _keywords(settings: Settings, backend: Backend, source: PointSource) -> KeywordIndex | None:
+def _keywords(
+    settings: Settings, backend: Backend, source: PointSource, opened: ExitStack
+) -> KeywordIndex | None:
     if settings.vector_store.keyword_index == "backend":
         return backend.keywords
-    local = cast("Callable[[PointSource, int], KeywordIndex]", load(LOCAL_KEYWORDS))
-    return local(source, settings.vector_store.memory_budget_mb << 20)
+    local = cast("Callable[[PointSource, int], ClosingIndex]", load(LOCAL_KEYWORDS))
+    index = local(source, settings.vector_store.memory_budget_mb << 20)
+    opened.callback(index.close)
+    return index
+
+
+class ClosingIndex(KeywordIndex, Closeable, Protocol):
+    """A keyword index that holds memory of its own."""

@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from hy_memory.embedding.checked import CheckedEmbedder, translated
 from hy_memory.errors import InvalidArgumentError
-from hy_memory.ports import Embedder, EmbeddingService
+from hy_memory.ports import EmbeddingService
 from hy_memory.ranking.calibration import IDENTITY, Calibration
 
 _ARGUMENT = "embedding_service"
@@ -18,7 +18,7 @@ _REQUIRED = ("embed_batch", "get_embedding_dims")
 _QUERY_FORMS = ("embed_query", "embed")
 
 
-def adapt_service(service: object) -> Embedder:
+def adapt_service(service: object) -> CheckedEmbedder:
     """Return the embedder that `service` is.
 
     `name` defaults to its class' qualified name, `fingerprint` to "", `calibration` to the identity.

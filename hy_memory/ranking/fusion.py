@@ -12,6 +12,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from hy_memory.ranking.calibration import Calibration
+
 # Strength of a query of one term.  A full match has k >= 0.2 even in the longest message (the
 # floor of `bm25`): u = 1.1, evidence 0.58, score 0.44, which passes the default `min_score` 0.4.
 _STRENGTH = 5.5
@@ -24,6 +26,16 @@ _GROWTH = 1 / 3
 def keyword_strength(terms: int) -> float:
     """Return how much a keyword score says in a query of `terms` distinct terms."""
     return _STRENGTH * max(terms, 1) ** _GROWTH
+
+
+# The most that a vector alone can prove. Vectors of equal texts are equal, but so are those of an
+# embedder that knows nothing; what is left lets the words decide between them.
+DENSE_CEILING = 0.9999
+
+
+def dense_scores(cosines: NDArray[np.floating], calibration: Calibration) -> NDArray[np.float64]:
+    """Return the calibrated scores of `cosines`, float64 in [0, DENSE_CEILING], of their shape."""
+    return np.minimum(calibration(cosines), DENSE_CEILING)
 
 
 def fuse(dense: NDArray[np.floating], keyword: NDArray[np.floating], terms: int = 1) -> NDArray[np.float64]:

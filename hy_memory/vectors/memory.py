@@ -100,11 +100,14 @@ class MemoryKeywords:
         """Score `ids` one by one."""
         stored = self._points.now()
         scores = np.full(len(ids), math.nan)
+        weights = {
+            user_id: _query_weights(terms, [one for one in stored.values() if one.payload.user_id == user_id])
+            for user_id in where.user_ids
+        }
         for place, point_id in enumerate(ids):
             point = stored.get(point_id)
             if point is not None and where.admits(point.payload):
-                mine = [one for one in stored.values() if one.payload.user_id == point.payload.user_id]
-                scores[place] = _keyword_score(point, _query_weights(terms, mine))
+                scores[place] = _keyword_score(point, weights[point.payload.user_id])
         return scores
 
 

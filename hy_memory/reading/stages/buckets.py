@@ -9,6 +9,7 @@ import numpy as np
 
 from hy_memory.filters.scope import ScopedFilter
 from hy_memory.pipeline import Guarded, guard
+from hy_memory.ranking.fusion import dense_scores
 from hy_memory.reading.state import ReadPorts, SearchState
 from hy_memory.values.record import MemoryRecord, Status
 from hy_memory.values.request import BucketRequest, Explain
@@ -55,7 +56,7 @@ def _recalled(state: SearchState, ports: ReadPorts, asked: BucketRequest) -> lis
     if asked.where is None or state.vector is None or not is_open(asked, ports):
         return []
     ranking = ports.vectors.search(state.vector, asked.where, _MOST)
-    scores = np.round(ports.embedder.calibration(ranking.scores), _DECIMALS).tolist()
+    scores = np.round(dense_scores(ranking.scores, ports.embedder.calibration), _DECIMALS).tolist()
     records = ports.records.records(ranking.ids)
     confirmed = _confirmed(records.values(), asked.where)
     return [(records[one], score) for one, score in zip(ranking.ids, scores, strict=True) if one in confirmed]

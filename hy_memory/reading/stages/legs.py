@@ -8,6 +8,7 @@ import numpy as np
 
 from hy_memory.ports import ScoreArray
 from hy_memory.ranking.bm25 import query_term_ids
+from hy_memory.ranking.fusion import dense_scores
 from hy_memory.reading.state import Leg, ReadPorts, SearchState
 
 VECTOR = "VDB"
@@ -23,7 +24,7 @@ def vector_leg(state: SearchState, ports: ReadPorts) -> SearchState:
         VECTOR,
         search=lambda top_k: ports.vectors.search(vector, where, top_k),
         score=lambda ids: ports.vectors.score(vector, ids, where),
-        calibrate=ports.embedder.calibration,
+        calibrate=lambda cosines: dense_scores(cosines, ports.embedder.calibration),
     )
     return replace(state, legs=(*state.legs, leg))
 
