@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import Protocol, runtime_checkable
+from urllib.parse import urlsplit
 
 import numpy as np
 import numpy.typing as npt
@@ -18,7 +19,7 @@ import numpy.typing as npt
 from hy_memory.filters.scope import ScopedFilter
 from hy_memory.ranking.calibration import Calibration
 from hy_memory.values.point import Changes, FloatArray, IdArray, Point
-from hy_memory.values.record import MemoryRecord, Page, RecordVersion
+from hy_memory.values.record import Claimed, MemoryRecord, Page, RecordVersion
 from hy_memory.values.write import Change, EmbedderIdentity, Entry, ListQuery, Outcome
 
 ScoreArray = npt.NDArray[np.float64]
@@ -158,6 +159,12 @@ class BackendOptions:
     timeout: float = 10.0
     memory_budget: int = 2 << 30
 
+    @property
+    def shown_url(self) -> str:
+        """The URL without user and password, as messages may show it."""
+        parts = urlsplit(self.url or "")
+        return parts._replace(netloc=parts.netloc.rpartition("@")[2]).geturl()
+
 
 class BackendFactory(Protocol):
     """The entry point of a backend (group ``hy_memory.backends``)."""
@@ -277,6 +284,10 @@ class Ledger(PointSource, Protocol):
 
     def counts(self, user_id: str) -> dict[str, int]:
         """Return how many records a user has, by layer."""
+        ...
+
+    def claims(self, user_id: str) -> tuple[Claimed, ...]:
+        """Return what a user's active records claim of them, by id; records without claims are not read."""
         ...
 
     def users(self) -> tuple[str, ...]:

@@ -6,6 +6,7 @@ import time
 from collections.abc import Sequence
 from typing import NotRequired, TypedDict
 
+from hy_memory.profile.fold import FieldHistory, Period, Profile
 from hy_memory.values.record import Json, MemoryRecord, RecordVersion
 from hy_memory.values.request import Explain, SearchRequest
 from hy_memory.values.result import Degradation, Hit, SearchResult
@@ -145,6 +146,65 @@ class Outcome(TypedDict):
     status: str
     memory_ids: list[str]
     recorded_at: float
+
+
+class ProfilePeriod(TypedDict):
+    """A value that a field had: when it was first and last said, and in which memories.
+
+    `is_past` where it was said to be over; a value that another one followed need not be.
+    """
+
+    value: str
+    first_at: float
+    last_at: float
+    memory_ids: list[str]
+    is_past: bool
+
+
+class ProfileField(TypedDict):
+    """What holds now, since when and when it was last said, and all that ever held, oldest first.
+
+    `value`, `since` and `updated_at` are None where everything known is over.
+    """
+
+    value: str | None
+    memory_ids: list[str]
+    since: float | None
+    updated_at: float | None
+    history: list[ProfilePeriod]
+
+
+class ProfileAnswer(TypedDict):
+    """What a user's memories say of them, by field; a field nothing is known of is absent."""
+
+    user_id: str
+    basic_info: dict[str, ProfileField]
+
+
+def profile_answer(user_id: str, made: Profile) -> ProfileAnswer:
+    """Return a profile as callers see it."""
+    return {"user_id": user_id, "basic_info": {one.field.value: _profile_field(one) for one in made.fields}}
+
+
+def _profile_field(known: FieldHistory) -> ProfileField:
+    current = known.current
+    return {
+        "value": current.value if current else None,
+        "memory_ids": list(current.memory_ids) if current else [],
+        "since": current.first_at if current else None,
+        "updated_at": current.last_at if current else None,
+        "history": [_profile_period(one) for one in known.history],
+    }
+
+
+def _profile_period(period: Period) -> ProfilePeriod:
+    return {
+        "value": period.value,
+        "first_at": period.first_at,
+        "last_at": period.last_at,
+        "memory_ids": list(period.memory_ids),
+        "is_past": period.is_past,
+    }
 
 
 def write_answer(written: Written, started: float) -> WriteAnswer:

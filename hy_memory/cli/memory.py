@@ -1,4 +1,4 @@
-"""Commands for the memories themselves: add, search, list, get, delete, stats."""
+"""Commands for the memories themselves: add, search, list, get, delete, stats, profile."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _NAMES = {"list_memories": "list"}  # a function called list would hide Python's
 
 def register(app: typer.Typer) -> None:
     """Make these commands part of `app`."""
-    for command in (add, search, list_memories, get, delete, stats):
+    for command in (add, search, list_memories, get, delete, stats, profile):
         app.command(_NAMES.get(command.__name__))(command)
 
 
@@ -215,6 +215,15 @@ def stats(
     with HyMemoryClient(settings_for(data_dir)) as client:
         counts = client.memory_stats(user_id=user)
     show(as_json, counts, render.stats(counts))
+
+
+def profile(
+    user: options.User = options.ME, data_dir: options.DataDir = None, as_json: options.Json = False
+) -> None:
+    """Show what the memories of a user say of them: name, age, place, work, and how that changed."""
+    with HyMemoryClient(settings_for(data_dir)) as client:
+        known = client.get_user_profile(user_id=user)
+    show(as_json, known, render.profile(known))
 
 
 def _remark(answer: SearchAnswer, min_score: float) -> None:

@@ -13,7 +13,7 @@ from rich.text import Text
 
 from hy_memory.importers import Report
 from hy_memory.maintenance.doctor import Diagnosis
-from hy_memory.present import Item, SearchAnswer, WriteAnswer
+from hy_memory.present import Item, ProfileAnswer, SearchAnswer, WriteAnswer
 from hy_memory.reading.browse import Listing, Stats
 
 _HIDDEN = frozenset("\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
@@ -92,6 +92,21 @@ def stats(counts: Stats) -> RenderableType:
         table.add_row(layer, str(number))
     name = Text.assemble((printable(counts["user_id"]), "bold"), f" has {counts['total']} memories")
     return Group(name, table) if counts["by_layer"] else name
+
+
+def profile(known: ProfileAnswer) -> RenderableType:
+    """Return each field with its value, since when, and what it was before."""
+    if not known["basic_info"]:
+        return Text("nothing is known yet", style="yellow")
+    table = _table()
+    for title in ("", "now", "since", "before"):
+        table.add_column(title)
+    for name, field in known["basic_info"].items():
+        now_since = (field["value"], field["since"])
+        before = [one["value"] for one in field["history"] if (one["value"], one["first_at"]) != now_since]
+        now = _text(field["value"] or "–")
+        table.add_row(Text(name, style="bold"), now, moment(field["since"]), _text(before))
+    return table
 
 
 def imported(report: Report) -> RenderableType:

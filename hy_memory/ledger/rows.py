@@ -13,7 +13,7 @@ import numpy as np
 from hy_memory.errors import LedgerError
 from hy_memory.ledger.schema import records, vectors
 from hy_memory.values.point import Payload, Point, TermVector
-from hy_memory.values.record import Json, Layer, MemoryRecord, RecordVersion, Status
+from hy_memory.values.record import Claimed, Json, Layer, MemoryRecord, RecordClaim, RecordVersion, Status
 from hy_memory.values.write import Change, ChangeKind, Entry, Outcome
 
 Row: TypeAlias = Sequence[Any]
@@ -55,6 +55,10 @@ def _mapping(value: str) -> dict[str, Json]:
     return {} if value == "{}" else _DECODE(value)[0]
 
 
+def _claims(value: str | None) -> tuple[RecordClaim, ...]:
+    return () if value is None else tuple(RecordClaim(*one) for one in _DECODE(value)[0])
+
+
 def record_row(record: MemoryRecord, version: int, request_id: str | None) -> tuple[object, ...]:
     """Return the values of `records`, in the order of its columns."""
     if "\0" in record.id or "\0" in record.user_id:
@@ -81,6 +85,7 @@ def record_row(record: MemoryRecord, version: int, request_id: str | None) -> tu
         to_json(record.evidence_ids) if record.evidence_ids else "[]",
         version,
         request_id,
+        to_json([[one.field, one.value, one.is_past] for one in record.claims]) if record.claims else None,
     )
 
 
@@ -107,6 +112,7 @@ def to_record(row: Row) -> MemoryRecord:
         row[17],
         _texts(row[18]),
         row[19],
+        _claims(row[20]),
     )
 
 
@@ -172,6 +178,11 @@ def to_points(rows: Sequence[Row]) -> tuple[Point, ...]:
 def to_version(row: Row) -> RecordVersion:
     """Return the version of a row of `versions`."""
     return RecordVersion(*row)
+
+
+def to_claimed(row: Row) -> Claimed:
+    """Return the claims of a row (id, event time, claims)."""
+    return Claimed(row[0], row[1], _claims(row[2]))
 
 
 def to_change(row: Row) -> Change:

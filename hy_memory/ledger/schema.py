@@ -1,8 +1,8 @@
 """The ledger's tables: one schema for SQLite and PostgreSQL.
 
-Text lives in `records.content`, `records.context`, `versions.content` and, where a writer put it
-there, `outcomes.answer`; nothing else holds any. JSON is kept as ASCII text, so that both engines give
-back exactly what was stored, whatever characters or numbers it holds.
+Text lives in `records.content`, `records.context`, `records.claims`, `versions.content` and, where a
+writer put it there, `outcomes.answer`; nothing else holds any. JSON is kept as ASCII text, so that both
+engines give back exactly what was stored, whatever characters or numbers it holds.
 """
 
 from __future__ import annotations
@@ -19,14 +19,17 @@ from sqlalchemy import (
     String,
     Table,
     Text,
+    text,
 )
 
-REVISION = "0001"
+REVISION = "0002"
 """The newest migration; a test holds it equal to Alembic's own head."""
 
 METADATA = MetaData()
 STAMP = MetaData()
 """Alembic's own table, declared so that a new store can be stamped without importing Alembic."""
+
+_HAS_CLAIMS = text("claims IS NOT NULL")
 
 KEY = Text().with_variant(Text(collation="C"), "postgresql")
 """Ids and names. "C" makes PostgreSQL order them by code point, as SQLite and Python do."""
@@ -57,8 +60,12 @@ records = Table(
     Column("evidence_ids", Text, nullable=False),
     Column("version", BigInteger, nullable=False),
     Column("request_id", KEY),  # the request that made it, to find an outcome that may quote its text
+    Column("claims", Text),  # NULL where there are none, which is nearly everywhere
     Index("records_by_time", "user_id", "created_at", "id"),
     Index("records_by_session", "user_id", "session_id", "created_at", "id"),
+    Index(  # the few that a profile is made of: it costs the same however much else the user has
+        "records_with_claims", "user_id", "id", sqlite_where=_HAS_CLAIMS, postgresql_where=_HAS_CLAIMS
+    ),
 )
 
 vectors = Table(  # apart from records, so that pages and counts do not drag 1.5 kB along for each row

@@ -152,6 +152,14 @@ class Statements:
         return self._insert(versions)
 
     @cached_property
+    def claims_of_user(self) -> Prepared:
+        """The active records that claim anything. Parameters: user_id."""
+        c = records.c
+        mine = and_(c.user_id == bindparam("user_id"), c.claims.is_not(None))
+        columns = (c.id, func.coalesce(c.memory_at, c.created_at), c.claims)
+        return self.prepare(select(*columns).where(mine, c.status == Status.ACTIVE.value).order_by(c.id))
+
+    @cached_property
     def versions_of(self) -> Prepared:
         """Parameters: id."""
         return self.prepare(

@@ -13,12 +13,12 @@ from hy_memory.filters.tree import EVERYTHING
 from hy_memory.ledger.checks import logical_problems
 from hy_memory.ledger.database import Database
 from hy_memory.ledger.identity import EMBEDDER, from_json
-from hy_memory.ledger.rows import to_change, to_outcome, to_points, to_record, to_version
+from hy_memory.ledger.rows import to_change, to_claimed, to_outcome, to_points, to_record, to_version
 from hy_memory.ledger.selection import Selection
 from hy_memory.ledger.statements import Prepared
 from hy_memory.ledger.transaction import Transaction
 from hy_memory.values.point import Changes, FloatArray, Point
-from hy_memory.values.record import MemoryRecord, Page, RecordVersion
+from hy_memory.values.record import Claimed, MemoryRecord, Page, RecordVersion
 from hy_memory.values.write import Change, ChangeKind, EmbedderIdentity, Entry, ListQuery, Outcome
 
 _BATCH = 2000  # points read at once: some 4 MB; smaller parts cost more steps, larger ones more memory
@@ -87,6 +87,10 @@ class SqlLedger:
         """Return how many records a user has, by layer."""
         rows = self._rows(self._sql.counts, user_id=user_id)
         return {layer: int(amount) for layer, amount in rows if amount}
+
+    def claims(self, user_id: str) -> tuple[Claimed, ...]:
+        """Return what a user's active records claim."""
+        return tuple(map(to_claimed, self._rows(self._sql.claims_of_user, user_id=user_id)))
 
     def users(self) -> tuple[str, ...]:
         """Return every user that has records."""

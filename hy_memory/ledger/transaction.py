@@ -105,8 +105,8 @@ class Transaction:
         sql, record = self.database.statements, entry.record
         user_id, version, *_, layer, status = head
         self._check_dims((entry,))
-        _, *new, _ = record_row(record, version + 1, None)
-        self.cursor.execute(sql.replace_record.sql, (*new, record.id, version))
+        _, *new, _, claims = record_row(record, version + 1, None)
+        self.cursor.execute(sql.replace_record.sql, (*new, claims, record.id, version))
         if entry.vector is None:
             self._run(sql.delete_vector, id=record.id)
         self._keep_vectors((entry,))

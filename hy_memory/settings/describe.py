@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import cast
+
 from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 
@@ -14,9 +16,16 @@ def environment_table() -> str:
     rows = ["| variable | setting | default | meaning |", "|---|---|---|---|"]
     for name, path in variables():
         field = _field(path)
-        default = "–" if field.default is None else f"`{field.default}`"
+        default = "–" if field.default is None else f"`{_spelled(field.default)}`"
         rows.append(f"| `{name}` | `{'.'.join(path)}` | {default} | {field.description} |")
     return "\n".join(rows) + "\n"
+
+
+def _spelled(default: object) -> str:
+    """Return a default as a variable would say it."""
+    if isinstance(default, tuple):
+        return ",".join(str(one) for one in cast("tuple[object, ...]", default))
+    return str(default)
 
 
 def _field(path: tuple[str, ...]) -> FieldInfo:

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Literal, TypeAlias
 
-from pydantic import BaseModel, ConfigDict, Field, JsonValue, SecretStr
+from pydantic import BaseModel, ConfigDict, Field, JsonValue, SecretStr, field_validator
 
 Name = Annotated[str, Field(min_length=1)]
+
+
+ProfileField: TypeAlias = Literal["name", "age", "location", "occupation", "employer"]
 
 
 def env(name: str) -> dict[str, JsonValue]:
@@ -185,6 +188,24 @@ class RecallSection(Section):
     )
 
 
+class ProfileSection(Section):
+    """What `get_user_profile` shows."""
+
+    fields: tuple[ProfileField, ...] = Field(
+        default=("name", "age", "location", "occupation", "employer"),
+        description="which fields a profile shows; in a variable separated by commas",
+        json_schema_extra=env("MEMORY_PROFILE_FIELDS"),
+    )
+
+    @field_validator("fields", mode="before")
+    @classmethod
+    def _split(cls, value: object) -> object:
+        """Read the text of a variable as a list."""
+        if not isinstance(value, str):
+            return value
+        return tuple(name for part in value.split(",") if (name := part.strip()))
+
+
 class Settings(Section):
     """Everything; argument > environment > .env > default. Read once, then only passed on."""
 
@@ -214,6 +235,7 @@ class Settings(Section):
     ledger: LedgerSection = LedgerSection()
     embedder: EmbedderSection = EmbedderSection()
     recall: RecallSection = RecallSection()
+    profile: ProfileSection = ProfileSection()
 
     def folder(self) -> Path:
         """Return the data folder with `~` resolved."""

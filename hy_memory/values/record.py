@@ -40,12 +40,21 @@ class Status(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
+class RecordClaim:
+    """What a record's text says of its user: a profile field's value, and whether it was said to be over."""
+
+    field: str
+    value: str
+    is_past: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class MemoryRecord:
     """One memory. Times are UTC epoch seconds; `attributes` is the caller's own metadata.
 
     `context` holds words for the keyword index alone (date, caption): they never enter the
     embedded text nor `content`. `evidence_ids` are the records this one was derived from.
-    `version` counts from 1 and grows with each update.
+    `version` counts from 1 and grows with each update. `claims` are of the text it has now.
     """
 
     id: str
@@ -68,6 +77,7 @@ class MemoryRecord:
     superseded_by: str | None = None
     evidence_ids: tuple[str, ...] = ()
     version: int = 1
+    claims: tuple[RecordClaim, ...] = ()
 
     @property
     def event_at(self) -> float:
@@ -96,6 +106,15 @@ class RecordVersion:
     memory_at: float | None
     recorded_at: float
     replaced_at: float
+
+
+@dataclass(frozen=True, slots=True)
+class Claimed:
+    """What one record claims, and when that happened (epoch seconds)."""
+
+    memory_id: str
+    event_at: float
+    claims: tuple[RecordClaim, ...]
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,6 +10,7 @@ from hy_memory.aio import twin
 from hy_memory.lifecycle import Lifecycle
 from hy_memory.maintenance.doctor import Diagnosis, examine
 from hy_memory.reading import browse
+from hy_memory.reading.profile import profile_of
 from hy_memory.reading.request import (
     parse_scope,
     within,
@@ -72,6 +73,16 @@ class Browsing(Lifecycle):
         """Return how many memories a user has, in all and by layer."""
         return browse.stats(check.identifier("user_id", user_id), self._open().ledger)
 
+    def get_user_profile(self, *, user_id: str) -> present.ProfileAnswer:
+        """Return what a user's memories say of them: each field's value now, its evidence, its history.
+
+        It rests on plain first-person statements in the user's own messages; the setting
+        `profile.fields` says which fields are shown.
+        """
+        user_id, runtime = check.identifier("user_id", user_id), self._open()
+        fields = runtime.settings.profile.fields
+        return present.profile_answer(user_id, profile_of(user_id, fields, runtime.ledger))
+
     def history(self, memory_id: str, *, user_id: str | None = None) -> list[present.Event]:
         """Return what happened to a memory, newest first; `content` is the text it then had."""
         memory_id, user_id = (
@@ -98,6 +109,7 @@ class Browsing(Lifecycle):
     async_get = twin(get)
     async_list_memories = twin(list_memories)
     async_memory_stats = twin(memory_stats)
+    async_get_user_profile = twin(get_user_profile)
     async_history = twin(history)
     async_get_recent_history = twin(get_recent_history)
     async_get_write_outcome = twin(get_write_outcome)

@@ -7,11 +7,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
-from hy_memory.values.record import Json, Layer, MemoryRecord
+from hy_memory.text.normalize import fold
+from hy_memory.values.record import NORMAL_LAYERS, Json, Layer, MemoryRecord, RecordClaim
 from hy_memory.writing.messages import Draft
 
 _CONTEXT_KEYS = ("caption", "place", "location", "title")
 """Metadata whose text is about the memory: it is searched by keyword, beside the text itself."""
+
+_OWN_ROLE = "user"
+_LONGEST_CLAIMING = 2000  # characters: a longer message quotes or pastes, and its "I" may be anybody's
 
 _MONTHS = (
     "January",
@@ -49,6 +53,8 @@ def record_of(
 ) -> MemoryRecord:
     """Return the record of one draft; `evidence` are the raw turns it comes from."""
     memory_at = origin.memory_at if draft.said_at is None else draft.said_at
+    owner = draft.speaker or draft.role
+    is_theirs = draft.role.lower() == _OWN_ROLE
     return MemoryRecord(
         id=memory_id,
         user_id=origin.user_id,
@@ -57,7 +63,7 @@ def record_of(
         session_id=origin.session_id,
         source=origin.source,
         layer=origin.layer,
-        owner=draft.speaker or draft.role,
+        owner=owner,
         tags=tuple(dict.fromkeys((*origin.tags, *draft.tags))),
         attributes=dict(draft.metadata),
         context=keyword_context(draft.speaker, memory_at, draft.metadata),
@@ -66,7 +72,22 @@ def record_of(
         updated_at=now,
         expires_at=origin.expires_at,
         evidence_ids=(*origin.evidence_ids, *evidence),
+        claims=claims_of(draft.content, origin.layer, owner, origin.user_id) if is_theirs else (),
     )
+
+
+def claims_of(content: str, layer: Layer, owner: str, user_id: str) -> tuple[RecordClaim, ...]:
+    """Return what a text says of its user, () where it is not plainly the user who speaks.
+
+    The user speaks where the owner is the bare role, or a name that is the user's id. In a chat of two
+    named people nobody knows which of them the memory belongs to.
+    """
+    is_own_voice = owner.lower() == _OWN_ROLE or fold(owner) == fold(user_id)
+    if not is_own_voice or layer not in NORMAL_LAYERS or len(content) > _LONGEST_CLAIMING:
+        return ()
+    from hy_memory.profile.extract import basic_info  # 50 ms of rules, which only a writer needs
+
+    return tuple(RecordClaim(one.field.value, one.value, one.is_past) for one in basic_info(content, True))
 
 
 def raw_exchange(drafts: Sequence[Draft], memory_ids: Sequence[str]) -> str:

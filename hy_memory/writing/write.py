@@ -25,6 +25,7 @@ from hy_memory.values.point import FloatArray
 from hy_memory.values.record import Layer, MemoryRecord, indexed_text, speaker_of
 from hy_memory.values.write import Entry, ListQuery, Outcome, Written
 from hy_memory.writing.compose import (
+    claims_of,
     keyword_context,
     raw_exchange,
     record_of,
@@ -242,9 +243,13 @@ def _bind(ports: WritePorts) -> None:
 def _changed(record: MemoryRecord, changed: Changed, now: float) -> MemoryRecord:
     memory_at = record.memory_at if changed.memory_at is None else changed.memory_at
     attributes = record.attributes if changed.attributes is None else changed.attributes
+    content, claims = record.content, record.claims
+    if changed.content is not None:
+        content = changed.content
+        claims = claims_of(content, record.layer, record.owner, record.user_id)
     return replace(
         record,
-        content=record.content if changed.content is None else changed.content,
+        content=content,
         tags=record.tags if changed.tags is None else changed.tags,
         attributes=attributes,
         memory_at=memory_at,
@@ -252,6 +257,7 @@ def _changed(record: MemoryRecord, changed: Changed, now: float) -> MemoryRecord
         context=keyword_context(speaker_of(record), memory_at, attributes),
         updated_at=now,
         version=record.version + 1,
+        claims=claims,
     )
 
 

@@ -21,7 +21,8 @@ from hy_memory.ledger.open import open_ledger
 from hy_memory.ledger.schema import METADATA, REVISION
 from hy_memory.ports import Ledger
 from hy_memory.testing.contracts.ledger import LedgerContract, OpenStore
-from hy_memory.testing.contracts.ledger_rows import entry, listed
+from hy_memory.testing.contracts.ledger_rows import DAY, entry, listed, updated
+from hy_memory.values.record import Claimed, RecordClaim
 
 pytest.importorskip("psycopg", reason="pip install '.[postgres]' to test PostgreSQL")
 
@@ -97,6 +98,23 @@ def test_migrations_lead_where_a_new_store_starts(store: Ledger, url: str, tmp_p
     assert migrated == made
     with psycopg.connect(url) as connection:
         assert connection.execute(f"SELECT * FROM {SCHEMA}.alembic_version").fetchall() == [(REVISION,)]
+
+
+def test_a_store_without_claims_gets_room_for_them(store: Ledger, url: str, tmp_path: Path) -> None:
+    """0001 to 0002: what was stored stays as it was, and can claim from then on."""
+    old = entry("a", "u", "I live in Lyon")
+    store.insert([old])
+    store.close()
+    with psycopg.connect(url, autocommit=True) as connection:
+        connection.execute(f"ALTER TABLE {SCHEMA}.records DROP COLUMN claims")  # its index goes with it
+        connection.execute(f"UPDATE {SCHEMA}.alembic_version SET version_num = '0001'")
+    ledger = open_ledger(url, path=tmp_path, clock=Clock())
+    assert ledger.records(["a"]) == {"a": old.record}
+    assert ledger.claims("u") == ()
+    claim = RecordClaim("location", "Oslo")
+    ledger.replace(updated(entry("a", "u", claims=(claim,)), "I live in Oslo"), expected_version=1)
+    assert ledger.claims("u") == (Claimed("a", DAY, (claim,)),)
+    ledger.close()
 
 
 def test_a_store_of_a_newer_version_is_left_alone(store: Ledger, url: str, tmp_path: Path) -> None:

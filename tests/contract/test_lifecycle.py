@@ -109,9 +109,16 @@ def test_an_unknown_variable_is_an_error_and_a_known_foreign_one_is_not(
 ) -> None:
     monkeypatch.setenv("MEMORY_GRAPH_STORE", "kuzu")  # one of Hy-Memory 2.0 that means nothing here
     open_client("faiss", folder).close()
-    monkeypatch.setenv("MEMORY_DATA_DIRR", "/nowhere")
-    with pytest.raises(ConfigurationError, match="MEMORY_DATA_DIR"):
-        open_client("faiss", folder)
+    monkeypatch.setenv("MEMORY_PROFILE_DIR", "x")  # another
+    open_client("faiss", folder).close()
+    for wrong, right in {
+        "MEMORY_DATA_DIRR": "MEMORY_DATA_DIR",
+        "MEMORY_PROFILE_FIELD": "MEMORY_PROFILE_FIELDS",
+    }.items():
+        with monkeypatch.context() as inner:
+            inner.setenv(wrong, "/nowhere")
+            with pytest.raises(ConfigurationError, match=f"{right}\\?"):
+                open_client("faiss", folder)
 
 
 @pytest.mark.parametrize("service", [object(), 7, "e5"], ids=["object", "number", "text"])

@@ -25,6 +25,7 @@ def test_every_command_and_variable_is_there() -> None:
         "get",
         "delete",
         "stats",
+        "profile",
         "import",
         "reindex",
         "reembed",

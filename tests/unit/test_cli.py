@@ -27,6 +27,7 @@ COMMANDS = (
     "get",
     "delete",
     "stats",
+    "profile",
     "import",
     "reindex",
     "reembed",
@@ -99,6 +100,16 @@ def test_people_see_the_same() -> None:
     assert "deleted" in fine("delete", memory_id)
     assert "no such memory" in fine("delete", memory_id)
     assert "no memories here" in fine("list")
+
+
+def test_a_profile_shows_what_holds_and_what_held() -> None:
+    assert "nothing is known" in fine("profile")
+    answer("add", "I live in Lyon", "--at", "2024-01-01")
+    answer("add", "I moved to Oslo", "--at", "2024-05-07")
+    (line,) = [line for line in fine("profile").splitlines() if line.startswith("location")]
+    assert line.split() == ["location", "Oslo", "2024-05-07", "00:00", "Lyon"]
+    assert answer("profile")["basic_info"]["location"]["value"] == "Oslo"
+    assert answer("profile", "-u", "nobody") == {"user_id": "nobody", "basic_info": {}}
 
 
 def test_text_from_standard_input_and_request_id() -> None:

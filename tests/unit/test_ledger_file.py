@@ -280,7 +280,7 @@ def test_a_user_who_left_leaves_changes_alone(ledger: Ledger, tmp_path: Path) ->
 _QUESTIONS = (
     "records_by_ids points_by_user points_by_ids any_change_of_user changes_of_user log history_of_user"
     " history_of_record counts outcome outcome_of_anybody versions_of head doomed texts_of delete_records"
-    " last_seq cursor meta"
+    " last_seq cursor meta claims_of_user"
 )
 
 
@@ -298,6 +298,16 @@ def test_every_question_has_an_index(tmp_path: Path) -> None:
             assert scans == [], (name, steps)
             sorts = [step for step in steps if "TEMP B-TREE" in step]
             assert sorts == [] or name == "outcome_of_anybody", (name, steps)
+    database.close()
+
+
+def test_claims_are_read_without_the_records_that_have_none(tmp_path: Path) -> None:
+    database = SqliteDatabase(tmp_path / FILE, "FULL")
+    prepared = database.statements.claims_of_user
+    with database.read() as cursor:
+        cursor.execute(f"EXPLAIN QUERY PLAN {prepared.sql}", prepared.bind(user_id="u"))
+        (step,) = [row[3] for row in cursor.fetchall()]
+    assert "records_with_claims" in step
     database.close()
 
 

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import logging
 import sqlite3
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from alembic import command
 from alembic.autogenerate import compare_metadata
 from alembic.config import Config
 from alembic.migration import MigrationContext
@@ -17,9 +19,11 @@ from hy_memory.clock import Clock
 from hy_memory.errors import LedgerError
 from hy_memory.ledger.migrate import MIGRATIONS
 from hy_memory.ledger.open import FILE, open_ledger
+from hy_memory.ledger.rows import record_row
 from hy_memory.ledger.schema import METADATA, REVISION
 from hy_memory.ports import Ledger
-from hy_memory.testing.contracts.ledger_rows import entry, listed
+from hy_memory.testing.contracts.ledger_rows import DAY, entry, listed, updated
+from hy_memory.values.record import Claimed, RecordClaim
 
 
 def _open(folder: Path) -> Ledger:
@@ -32,6 +36,17 @@ def _statements(folder: Path) -> dict[str, str]:
     rows = connection.execute("SELECT name, sql FROM sqlite_master WHERE sql IS NOT NULL").fetchall()
     connection.close()
     return {name: " ".join(sql.split()) for name, sql in rows}
+
+
+def _alembic(folder: Path, step: Callable[[Config, str], None], revision: str) -> None:
+    """Take a store to a revision, as Alembic's own command line would."""
+    engine = create_engine(f"sqlite:///{folder / FILE}")
+    config = Config()
+    config.set_main_option("script_location", str(MIGRATIONS))
+    with engine.begin() as connection:
+        config.attributes["connection"] = connection
+        step(config, revision)
+    engine.dispose()
 
 
 def _make_older(folder: Path) -> None:
@@ -87,6 +102,27 @@ def test_a_migrated_store_works_and_logging_is_untouched(tmp_path: Path) -> None
     assert (logging.root.level, list(logging.root.handlers), logging.getLogger("alembic").level) == before
 
 
+def test_a_store_without_claims_gets_room_for_them(tmp_path: Path) -> None:
+    """0001 to 0002: what was stored stays as it was, claims nothing, and can claim from then on."""
+    _open(tmp_path).close()
+    _alembic(tmp_path, command.downgrade, "0001")
+    assert "claims" not in _statements(tmp_path)["records"]
+    connection = sqlite3.connect(tmp_path / FILE)
+    old = entry("a", "u", "I live in Lyon").record
+    row = record_row(old, 1, None)[:-1]
+    connection.execute(f"INSERT INTO records VALUES ({','.join('?' * len(row))})", row)
+    connection.execute("INSERT INTO tallies VALUES ('u', 'l2_fact', 'active', 1)")
+    connection.commit()
+    connection.close()
+    ledger = _open(tmp_path)
+    assert ledger.records(["a"]) == {"a": old}
+    assert ledger.claims("u") == ()
+    claim = RecordClaim("location", "Oslo")
+    ledger.replace(updated(entry("a", "u", claims=(claim,)), "I live in Oslo"), expected_version=1)
+    assert ledger.claims("u") == (Claimed("a", DAY, (claim,)),)
+    ledger.close()
+
+
 def test_a_store_of_a_newer_version_is_left_alone(tmp_path: Path) -> None:
     ledger = _open(tmp_path)
     ledger.insert([entry("a", "u")])
@@ -103,16 +139,8 @@ def test_a_store_of_a_newer_version_is_left_alone(tmp_path: Path) -> None:
 
 def test_migrations_can_be_undone(tmp_path: Path) -> None:
     """The way back empties the store of our tables, and the way forth makes them again."""
-    from alembic import command
-
     _open(tmp_path).close()
-    engine = create_engine(f"sqlite:///{tmp_path / FILE}")
-    config = Config()
-    config.set_main_option("script_location", str(MIGRATIONS))
-    with engine.begin() as connection:
-        config.attributes["connection"] = connection
-        command.downgrade(config, "base")
+    _alembic(tmp_path, command.downgrade, "base")
     assert set(_statements(tmp_path)) <= {"alembic_version", "sqlite_sequence"}
-    engine.dispose()
     _open(tmp_path).close()
     assert {*METADATA.tables} <= set(_statements(tmp_path))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from datetime import UTC, datetime
 from zoneinfo import ZoneInfo
 
@@ -336,14 +335,3 @@ def test_affinity_has_the_documented_shape() -> None:
     assert affinity(86_400 + slack, [window]) == 0.5
     assert affinity(-2 * slack, [window]) == 2.0**-4
     assert affinity(float("nan"), [window]) == affinity(float("inf"), [window]) == 0.0
-
-
-def test_a_query_without_time_costs_little() -> None:
-    query = "What are the hobbies of my sister and where does she like to travel with her kids?"
-    rounds = []
-    for _ in range(30):
-        start = time.process_time()
-        for _ in range(50):
-            time_windows(query, NOW, "Europe/Paris")
-        rounds.append((time.process_time() - start) / 50)
-    assert min(rounds) < 50e-6

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hy_memory.errors import InvalidArgumentError
+from hy_memory.errors import ConflictError, InvalidArgumentError, LedgerError
 from hy_memory.filters.scope import scoped
 from hy_memory.filters.tree import EVERYTHING, Compare, Filter, Not, Op
 from hy_memory.ports import Ledger
@@ -30,7 +30,7 @@ from hy_memory.testing.contracts.ledger_rows import (
 from hy_memory.testing.contracts.ledger_writing import EXAMPLES
 from hy_memory.testing.strategies import ODD_IDS, filters
 from hy_memory.values.point import Point, payload_of
-from hy_memory.values.record import Status
+from hy_memory.values.record import Claimed, RecordClaim, Status
 from hy_memory.values.write import ChangeKind, Entry, ListQuery
 
 _FRESH = count()
@@ -282,6 +282,40 @@ class LedgerReading:
             leave.set()
             assert follower.result(10)
             holder.result(10)
+
+    def test_claims_follow_their_records(self, ledger: Ledger) -> None:
+        """What a record claims is stored, changed, hidden and removed with it, and is nobody else's."""
+        lyon, oslo = RecordClaim("location", "Lyon"), RecordClaim("location", "Oslo 奥斯陆", is_past=True)
+        first = entry("b", "u", claims=(lyon,), memory_at=5.0)
+        ledger.insert([first, entry("a", "u", claims=(oslo, lyon)), entry("c", "u"), kept("raw", "u")])
+        ledger.insert(
+            [entry("d", "v", claims=(oslo,)), entry("e", "u", status=Status.SUPERSEDED, claims=(lyon,))]
+        )
+        assert ledger.claims("u") == (Claimed("a", DAY, (oslo, lyon)), Claimed("b", 5.0, (lyon,)))
+        assert ledger.records(["b"])["b"].claims == (lyon,)
+        new = updated(first, "two")
+        new = replace(new, record=replace(new.record, claims=(oslo,)))
+        ledger.replace(new, expected_version=1)
+        assert ledger.claims("u")[1] == Claimed("b", 5.0, (oslo,))
+        ledger.replace(
+            updated(replace(new, record=replace(new.record, claims=())), "three"), expected_version=2
+        )
+        assert [one.memory_id for one in ledger.claims("u")] == ["a"]
+        ledger.delete(["a"])
+        assert ledger.claims("u") == ledger.claims("nobody") == ()
+        assert ledger.delete_all(whole("v")) == 1
+        assert ledger.claims("v") == ()
+
+    def test_a_failed_write_claims_nothing(self, ledger: Ledger) -> None:
+        """Claims are of the same transaction as their record."""
+        claim = RecordClaim("name", "Maya")
+        stored = entry("a", "u", claims=(claim,))
+        ledger.insert([stored])
+        with pytest.raises(LedgerError):
+            ledger.insert([entry("b", "u", claims=(claim,)), stored])
+        with pytest.raises(ConflictError):
+            ledger.replace(updated(stored, "two"), expected_version=7)
+        assert ledger.claims("u") == (Claimed("a", DAY, (claim,)),)
 
     def test_a_sound_store_has_no_problems(self, ledger: Ledger) -> None:
         """Ordinary use leaves nothing to complain of."""

@@ -13,7 +13,7 @@ from hy_memory.filters.tree import EVERYTHING, Compare, Filter, Op
 from hy_memory.ports import Ledger
 from hy_memory.testing.strategies import ODD_IDS, payloads
 from hy_memory.values.point import FloatArray, Payload, Point, TermVector
-from hy_memory.values.record import Json, Layer, MemoryRecord, Status
+from hy_memory.values.record import Json, Layer, MemoryRecord, RecordClaim, Status
 from hy_memory.values.write import EmbedderIdentity, Entry, ListQuery
 
 DIMS = 8
@@ -123,6 +123,7 @@ def records(draw: st.DrawFn, memory_id: str, user_id: str) -> MemoryRecord:
         superseded_by=draw(st.one_of(st.none(), texts())),
         evidence_ids=draw(names),
         version=draw(st.integers(1, 2**31)),
+        claims=draw(st.lists(st.builds(RecordClaim, texts(), texts(), st.booleans()), max_size=2).map(tuple)),
     )
 
 
