@@ -10,6 +10,7 @@ HyMemoryError
 ├── MemoryNotFoundError (LookupError)      no such memory
 ├── ConflictError                          the same request id with other content
 ├── ClosedError (RuntimeError)             the client is closed
+├── ForkedError (RuntimeError)             the client was made before a fork
 ├── EmbeddingError                         the embedder failed or answered nonsense
 ├── RerankError                            the reranker failed or answered nonsense
 ├── LedgerError                            the ledger cannot be read or written
@@ -80,6 +81,13 @@ class ClosedError(HyMemoryError, RuntimeError):
 
     def __init__(self) -> None:
         super().__init__("this client is closed; make a new HyMemoryClient")
+
+
+class ForkedError(HyMemoryError, RuntimeError):
+    """The client belongs to the process that made it; a forked child makes its own."""
+
+    def __init__(self) -> None:
+        super().__init__("this client was made before a fork; make a new HyMemoryClient in each process")
 
 
 class EmbeddingError(HyMemoryError):

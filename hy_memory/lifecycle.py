@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import os
 import threading
 from collections.abc import Mapping
 from concurrent.futures import Executor, ThreadPoolExecutor
 from types import TracebackType
 from typing import Self
 
-from hy_memory.errors import ClosedError
+from hy_memory.errors import ClosedError, ForkedError
 from hy_memory.runtime import Runtime, open_runtime
 from hy_memory.settings.load import load_settings
 from hy_memory.settings.root import Settings
@@ -27,6 +28,7 @@ class Lifecycle:
         self._runtime: Runtime | None = open_runtime(load_settings(config, mode=mode), embedding_service)
         self._pool: ThreadPoolExecutor | None = None
         self._lock = threading.Lock()
+        self._process = os.getpid()
 
     @classmethod
     def from_config(
@@ -57,6 +59,8 @@ class Lifecycle:
         runtime = self._runtime
         if runtime is None:
             raise ClosedError
+        if self._process != os.getpid():  # its connections and locks are the parent's, and stay there
+            raise ForkedError
         return runtime
 
     async def async_close(self) -> None:

@@ -305,7 +305,10 @@ class Ledger(PointSource, Protocol):
         ...
 
     def outcome(self, request_id: str, user_id: str | None = None) -> Outcome | None:
-        """Return what a request (of that user, or of whoever sent it) led to, if it was acknowledged."""
+        """Return what a request led to, if it was acknowledged.
+
+        Raises InvalidArgumentError where several users used the id and `user_id` does not say which.
+        """
         ...
 
     def log(self, after: int, limit: int) -> tuple[Change, ...]:

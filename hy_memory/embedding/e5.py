@@ -29,11 +29,13 @@ except ImportError as error:
 
 _DIMS = 384
 _WEIGHTS = "e5-small-q4.bin"
-_LONGEST_DOCUMENT = 8_000
-"""Characters, about four windows of 512 tokens: the engine averages over all windows at 2 ms a
-token, so that more costs tens of seconds and only blurs the vector."""
-_LONGEST_QUERY = 2_000
-"""Characters, about one window: a longer question would keep its caller waiting."""
+_MOST_CHARACTERS = 8_000
+"""Characters that are looked at; what lies behind them is stored and searched by keyword only."""
+_MOST_TOKENS = 1024
+"""Tokens of a text that are embedded, about 4,000 English characters or 1,000 Chinese: two windows of the
+model, at 2 ms a token. Ids, logs and emoji have a token a character, and would take four times that."""
+_MOST_QUERY_TOKENS = 512
+"""Tokens of a question, one window: a longer one would keep its caller waiting."""
 
 
 class _Engine(Protocol):
@@ -45,6 +47,10 @@ class _Engine(Protocol):
 
     def passage(self, texts: list[str]) -> npt.ArrayLike:
         """Return one row per text to be stored."""
+        ...
+
+    def token_count(self, text: str) -> int:
+        """Return how many tokens the model reads for `text`; far cheaper than reading them."""
         ...
 
 
@@ -62,12 +68,14 @@ class _E5:
 
     def embed_documents(self, texts: Sequence[str]) -> npt.ArrayLike:
         """Return one row per text."""
-        rows = self._ready().passage([_safe(text, _LONGEST_DOCUMENT) for text in texts])
+        engine = self._ready()
+        rows = engine.passage([_cut(_safe(text), engine, _MOST_TOKENS) for text in texts])
         return centre(np.asarray(rows, dtype=np.float32), is_query=False)
 
     def embed_query(self, text: str) -> npt.ArrayLike:
         """Return one row."""
-        row = self._ready().query(_safe(text, _LONGEST_QUERY))
+        engine = self._ready()
+        row = engine.query(_cut(_safe(text), engine, _MOST_QUERY_TOKENS))
         return centre(np.asarray(row, dtype=np.float32).reshape(1, -1), is_query=True)[0]
 
     def _ready(self) -> _Engine:
@@ -83,13 +91,20 @@ class _E5:
         return engine
 
 
-def _safe(text: str, longest: int) -> str:
-    """Return `text` cut and in NFKC.
+def _safe(text: str) -> str:
+    """Return the beginning of `text` in NFKC.
 
     The engine expands compatibility characters into a buffer sized for fewer: U+FDFA twenty times
     would write past its end. Expanded here, nothing is left to grow.
     """
-    return unicodedata.normalize("NFKC", text[:longest])[:longest]
+    return unicodedata.normalize("NFKC", text[:_MOST_CHARACTERS])[:_MOST_CHARACTERS]
+
+
+def _cut(text: str, engine: _Engine, most: int) -> str:
+    """Return as much of the beginning of `text` as has at most `most` tokens."""
+    while (tokens := engine.token_count(text)) > most:
+        text = text[: min(len(text) * most // tokens, len(text) - 1)]
+    return text
 
 
 def open_embedder(options: EmbedderOptions) -> CheckedEmbedder:

@@ -8,6 +8,7 @@ from typing import cast
 
 from hy_memory.errors import InvalidArgumentError
 from hy_memory.filters.tree import ATTRIBUTE, And, Compare, Filter, Not, Op, Or, Scalar, all_of
+from hy_memory.values.check import MOST_VALUES
 from hy_memory.values.instant import to_epoch
 from hy_memory.values.record import Layer
 
@@ -74,6 +75,8 @@ def _parse_operator(field: str, operator: object, operand: object) -> Filter:
     if operator in ("in", "nin"):
         if not isinstance(operand, list | tuple | set | frozenset):
             raise InvalidArgumentError(f"{name}.{operator}", operand, "give a list of values")
+        if len(cast("list[object]", operand)) > MOST_VALUES:
+            raise InvalidArgumentError(f"{name}.{operator}", "…", f"give at most {MOST_VALUES} values")
         values = tuple(_scalar(field, f"{name}.{operator}", one) for one in cast("list[object]", operand))
         within = Compare(target, Op.IN, values)
         return within if operator == "in" else Not(within)

@@ -114,9 +114,13 @@ class SqlLedger:
         return tuple(map(to_change, rows))
 
     def outcome(self, request_id: str, user_id: str | None = None) -> Outcome | None:
-        """Return what a request led to; the newest one where two users chose the same id."""
+        """Return what a request led to; without `user_id` the id must be one user's alone."""
         if user_id is None:
             rows = self._rows(self._sql.outcome_of_anybody, request_id=request_id)
+            if len(rows) > 1:
+                raise InvalidArgumentError(
+                    "request_id", request_id, "several users used this id; give user_id too"
+                )
         else:
             rows = self._rows(self._sql.outcome, user_id=user_id, request_id=request_id)
         return to_outcome(rows[0]) if rows else None

@@ -13,34 +13,31 @@ from typing import TypedDict
 
 import numpy as np
 
-from hy_memory.filters.scope import scoped
-from hy_memory.filters.tree import Compare, Op
 from hy_memory.identity import identity_of
 from hy_memory.ports import Embedder, Ledger
 from hy_memory.ranking.bm25 import document_terms
 from hy_memory.ranking.clusters import clusters
 from hy_memory.reading.request import MIXED
 from hy_memory.values.point import Point
-from hy_memory.values.record import NORMAL_LAYERS, Layer, MemoryRecord, Status
-from hy_memory.values.write import Entry, ListQuery
+from hy_memory.values.record import NORMAL_LAYERS, Layer, MemoryRecord
+from hy_memory.values.write import Entry
+from hy_memory.writing.quotes import INDUCED, induced_schemas
 from hy_memory.writing.write import WritePorts, project
 
-INDUCED = "induced"
-"""The attribute that marks a schema made here; only those are changed here."""
 _RELATED = 0.6  # calibrated score of two memories on one subject: well above "may be related" (0.4)
 _SMALLEST = 3  # memories: twice may be chance, three times is a habit
 _SAME = 0.5  # share of members (Jaccard) from which a group is the grown form of an earlier schema
-_MOST = 10_000  # schemas of one user looked at; far more than clustering makes
 _NEWEST = 5000  # memories clustered at once: 25 million comparisons, about a second
 
 
 class Evolution(TypedDict):
-    """What became of a user's schemas; ids of those made, changed and left as they were."""
+    """What became of a user's schemas; ids of those made, changed, left as they were, and gone."""
 
     success: bool
     created: list[str]
     updated: list[str]
     unchanged: list[str]
+    removed: list[str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,22 +50,25 @@ class _Group:
 
 
 def evolve(user_id: str, ports: WritePorts) -> Evolution:
-    """Bring the schemas of `user_id` up to date with their memories."""
+    """Bring the schemas of `user_id` up to date with their memories; what no memories carry any more goes."""
     groups = _groups(user_id, ports.ledger, ports.embedder)
-    held = _induced(user_id, ports.ledger)
-    answer: Evolution = {"success": True, "created": [], "updated": [], "unchanged": []}
+    held = induced_schemas(user_id, ports.ledger)
+    answer: Evolution = {"success": True, "created": [], "updated": [], "unchanged": [], "removed": []}
     for group in groups:
         earlier = _closest(group, held)
         if earlier is None:
             answer["created"].append(_create(group, user_id, ports))
             continue
         held.remove(earlier)
-        if frozenset(earlier.evidence_ids) == group.ids:
+        if frozenset(earlier.evidence_ids) == group.ids and earlier.content == group.centre.content:
             answer["unchanged"].append(earlier.id)
         else:
             _extend(earlier, group, ports)
             answer["updated"].append(earlier.id)
-    if answer["created"] or answer["updated"]:
+    if held:
+        answer["removed"] = [one.id for one in held]
+        ports.ledger.delete(answer["removed"])
+    if answer["created"] or answer["updated"] or answer["removed"]:
         project(ports)
     return answer
 
@@ -99,14 +99,6 @@ def _group(members: Sequence[Point], ledger: Ledger) -> _Group:
     centre = ledger.records([members[0].id])[members[0].id]
     sources = {one.payload.source for one in members}
     return _Group(centre, frozenset(one.id for one in members), sources.pop() if len(sources) == 1 else MIXED)
-
-
-def _induced(user_id: str, ledger: Ledger) -> list[MemoryRecord]:
-    where = scoped((user_id,), Compare("layer", Op.EQ, Layer.L6_SCHEMA.value))
-    page = ledger.page(where, ListQuery(_MOST, 0, ascending=True))
-    return [
-        one for one in page.records if one.status is Status.ACTIVE and one.attributes.get(INDUCED) is True
-    ]
 
 
 def _closest(group: _Group, held: Sequence[MemoryRecord]) -> MemoryRecord | None:
@@ -151,9 +143,9 @@ def _extend(earlier: MemoryRecord, group: _Group, ports: WritePorts) -> None:
         source=group.source,
         evidence_ids=tuple(sorted(group.ids)),
         updated_at=ports.clock.now(),
-        version=earlier.version + 1,
     )
-    ports.ledger.replace(_entry(fresh, ports), expected_version=earlier.version)
+    # rewritten, not replaced: no version may keep the words of a memory that was deleted since
+    ports.ledger.delete([], [_entry(fresh, ports)])
 
 
 def _entry(record: MemoryRecord, ports: WritePorts) -> Entry:

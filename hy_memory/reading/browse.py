@@ -14,6 +14,7 @@ from hy_memory.values import check
 from hy_memory.values.record import Layer, Status
 from hy_memory.values.write import ListQuery
 
+_BEYOND = 1 << 40  # more than any user has; larger numbers are no integers to a database
 _EVENTS = 1000  # of one memory's history; a memory updated more often than that shows its latest
 
 
@@ -39,7 +40,8 @@ def parse_page(limit: object, offset: object, order: object) -> ListQuery:
     """Return which page is wanted."""
     if order not in ("asc", "desc"):
         raise InvalidArgumentError("order", order, "give 'asc' or 'desc'")
-    return ListQuery(check.count("limit", limit), check.count("offset", offset), ascending=order == "asc")
+    first, most = min(check.count("offset", offset), _BEYOND), min(check.count("limit", limit), _BEYOND)
+    return ListQuery(most, first, ascending=order == "asc")
 
 
 def listed(layers: object, statuses: object) -> Filter:

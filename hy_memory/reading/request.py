@@ -170,3 +170,9 @@ def refuse_other_scenes(scene: object, search_mode: object, workspace_id: object
         raise InvalidArgumentError(
             "workspace_id", workspace_id, "only working and coding memory have workspaces"
         )
+
+
+def refuse_later(as_of: object) -> None:
+    """Raise InvalidArgumentError for an argument of the contract that this version does not have."""
+    if as_of is not None:
+        raise InvalidArgumentError("as_of", as_of, "answers as of an earlier moment are not in this version")

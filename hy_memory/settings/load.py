@@ -26,7 +26,7 @@ _LATER = {
 
 
 def load_settings(
-    config: Mapping[str, object] | Settings | None = None,
+    config: object = None,
     *,
     mode: str | None = None,
     environ: Mapping[str, str] | None = None,
@@ -36,12 +36,16 @@ def load_settings(
 
     Raises ConfigurationError for an unknown key or variable (with the nearest name) or a bad value.
     """
+    if config is not None and not isinstance(config, Mapping | Settings):
+        raise ConfigurationError(
+            f"config is a {type(config).__name__}; give a mapping of sections, or Settings"
+        )
     if isinstance(config, Settings):
         return config if mode is None else _validated({**config.model_dump(), "mode": mode})
     given = os.environ if environ is None else environ
     from_file = {key: value for key, value in _dotenv(dotenv).items() if key not in given}
     merged = _from_environment({**from_file, **given})
-    for key, value in (config or {}).items():
+    for key, value in cast("Mapping[str, object]", config or {}).items():
         section = merged.get(key)
         if isinstance(value, Mapping) and isinstance(section, dict):
             merged[key] = {**cast("dict[str, object]", section), **cast("Mapping[str, object]", value)}
@@ -67,7 +71,11 @@ def variables(
 def _dotenv(path: Path | None) -> dict[str, str]:
     if path is None or not path.is_file():
         return {}
-    return {key: value for key, value in dotenv_values(path).items() if value is not None}
+    try:
+        found = dotenv_values(path)
+    except UnicodeDecodeError as error:
+        raise ConfigurationError(f"{path} is not UTF-8 text: {error}; save it as UTF-8") from error
+    return {key: value for key, value in found.items() if value is not None}
 
 
 def _from_environment(given: Mapping[str, str]) -> dict[str, object]:
@@ -101,7 +109,7 @@ def _validated(values: Mapping[str, object]) -> Settings:
 def _refuse_later(values: Mapping[str, object]) -> None:
     """A section users know, of a part that this version does not have, gets its own plain answer."""
     for section, what in _LATER.items():
-        if values.get(section):
+        if section in values:
             raise ConfigurationError(
                 f"config section {section!r}: {what} is not in this version; leave it out"
             )
@@ -119,9 +127,11 @@ def _explain(error: Mapping[str, object]) -> str:
         for part in path[:-1]:
             model = cast("type[BaseModel]", model.model_fields[part].annotation)
         return f"unknown setting {name}{_nearest(path[-1], model.model_fields)}"
-    return f"{name}: {error['msg']}"
+    variable = {path: one for one, path in variables()}.get(tuple(path))
+    known_as = f"{name} ({variable})" if variable else name
+    return f"{known_as}: {error['msg']}"
 
 
 def _nearest(name: str, known: Mapping[str, object]) -> str:
-    near = difflib.get_close_matches(name, list(known), n=1)
+    near = difflib.get_close_matches(name, list(known), n=1, cutoff=0.75)
     return f"; did you mean {near[0]}?" if near else f"; known are {', '.join(sorted(known))}"

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from numbers import Integral, Real
 from typing import cast
 
 from hy_memory.errors import InvalidArgumentError
 
+MOST_VALUES = 10_000
+"""Values of one list. Databases bind a few ten thousand values to one query, and fail beyond."""
 LONGEST_ID = 512
 """Characters of an id. Longer ones are texts that went into the wrong argument."""
 
@@ -25,7 +28,7 @@ def identifier(name: str, value: object) -> str:
         raise InvalidArgumentError(name, value, f"an id has at most {LONGEST_ID} characters")
     if "\0" in value or not _is_encodable(value):
         raise InvalidArgumentError(name, value, "leave out NUL characters and lone surrogates")
-    return value
+    return str(value)
 
 
 def optional_identifier(name: str, value: object) -> str | None:
@@ -43,7 +46,7 @@ def identifiers(name: str, value: object) -> tuple[str, ...]:
 
 def optional_identifiers(name: str, value: object) -> tuple[str, ...]:
     """Return the ids of a list; None and an empty list mean "no limit" and give none."""
-    return () if value is None or value == [] else identifiers(name, value)
+    return () if value is None or not _sequence(name, value) else identifiers(name, value)
 
 
 def source_name(name: str, value: object) -> str:
@@ -80,9 +83,9 @@ def storable(value: str) -> str:
 
 def whole(name: str, value: object) -> int:
     """Return a whole number; the schema and intention limits may be negative (no cap)."""
-    if isinstance(value, bool) or not isinstance(value, int):
+    if isinstance(value, bool) or not isinstance(value, Integral):
         raise InvalidArgumentError(name, value, "give a whole number")
-    return value
+    return int(value)
 
 
 def count(name: str, value: object) -> int:
@@ -95,7 +98,7 @@ def count(name: str, value: object) -> int:
 
 def score(name: str, value: object) -> float:
     """Return a finite number to compare scores with."""
-    if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
+    if isinstance(value, bool) or not isinstance(value, Real) or not math.isfinite(value):
         raise InvalidArgumentError(name, value, "give a number between 0 and 1")
     return float(value)
 
@@ -126,7 +129,10 @@ def _sequence(name: str, value: object) -> Sequence[object]:
         raise InvalidArgumentError(name, value, "give a list, such as ['…'], not a bare string")
     if not isinstance(value, list | tuple | set | frozenset):
         raise InvalidArgumentError(name, value, "give a list")
-    return tuple(cast("Sequence[object]", value))
+    given = tuple(cast("Sequence[object]", value))
+    if len(given) > MOST_VALUES:
+        raise InvalidArgumentError(name, f"{len(given)} values", f"give at most {MOST_VALUES}")
+    return given
 
 
 def _is_encodable(value: str) -> bool:

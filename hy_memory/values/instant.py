@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from datetime import UTC, datetime
+from numbers import Real
 
 from hy_memory.errors import InvalidArgumentError
 
@@ -19,10 +20,13 @@ def to_epoch(name: str, value: object) -> float:
     """
     if isinstance(value, bool):
         raise InvalidArgumentError(name, value, _FIX)
-    if isinstance(value, int | float):
-        if not math.isfinite(value) or abs(value) >= LATEST:
+    if isinstance(value, Real):
+        seconds = float(value)
+        if not math.isfinite(seconds):
+            raise InvalidArgumentError(name, value, _FIX)
+        if abs(seconds) >= LATEST:
             raise InvalidArgumentError(name, value, "give seconds, not milliseconds, before the year 10000")
-        return float(value)
+        return seconds
     if isinstance(value, datetime):
         return _seconds(value)
     if isinstance(value, str):

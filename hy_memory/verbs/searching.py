@@ -19,6 +19,7 @@ from hy_memory.reading.request import (
     parse_explain,
     parse_query,
     parse_scope,
+    refuse_later,
     refuse_other_scenes,
     searchable_layers,
     within,
@@ -60,10 +61,13 @@ class Searching(Lifecycle):
         search_mode: str = "default",
         workspace_id: str | None = None,
         branch: str | None = None,
+        working_fact_min_score: float = 0.30,
+        working_experience_min_score: float | None = None,
         query_embedding: Sequence[float] | FloatArray | None = None,
         rerank: bool = True,
         request_id: str | None = None,
         filters: Mapping[str, object] | None = None,
+        as_of: Moment | None = None,
         explain: bool | Literal["dropped"] = False,
     ) -> present.SearchAnswer:
         """Return the memories that answer a question, best first.
@@ -78,6 +82,10 @@ class Searching(Lifecycle):
         started = time.perf_counter()
         runtime = self._open()
         refuse_other_scenes(scene, search_mode, workspace_id, branch)
+        refuse_later(as_of)
+        check.score("working_fact_min_score", working_fact_min_score)
+        if working_experience_min_score is not None:
+            check.score("working_experience_min_score", working_experience_min_score)
         now = runtime.clock.now()
         least = check.score("min_score", min_score)
         least_schema = check.score("schema_min_score", schema_min_score)
@@ -116,6 +124,8 @@ class Searching(Lifecycle):
     def _read(self, runtime: Runtime, reader: str, request: SearchRequest) -> present.SearchAnswer:
         stages = runtime.reader(reader)
         outcome = guard("reader", lambda: read(stages, request, runtime.reading))
+        if isinstance(outcome, Guarded):
+            self._open()  # a client closed meanwhile is the caller's to know, not a failed reader
         failed = isinstance(outcome, Guarded)
         degraded = (outcome.degradation,) if failed else outcome.degraded
         for one in degraded:

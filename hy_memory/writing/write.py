@@ -32,6 +32,7 @@ from hy_memory.writing.compose import (
     with_renamed,
     without_memory,
 )
+from hy_memory.writing.quotes import quoting_schemas
 from hy_memory.writing.request import AddRequest, Changed
 
 _log = logging.getLogger(__name__)
@@ -88,6 +89,8 @@ def update(memory_id: str, changed: Changed, ports: WritePorts, user_id: str | N
             ports.ledger.replace(Entry(fresh, vector, terms), expected_version=record.version)
         except ConflictError:
             continue  # somebody else's update came first; this one goes on top of it
+        if fresh.content != record.content:
+            ports.ledger.delete(_schemas_of([record], ports))
         project(ports)
         return fresh
     raise ConflictError(f"memory {memory_id!r} is being updated too often at once; try again")
@@ -120,6 +123,7 @@ def delete(memory_ids: Sequence[str], ports: WritePorts, user_id: str | None = N
             return 0
         gone = frozenset(record.id for record in found)
         emptied, rewritten = _quoting(found, gone, ports)
+        emptied += _schemas_of(found, ports)
         try:
             ports.ledger.delete([*sorted(gone), *emptied], rewritten)
         except ConflictError:
@@ -129,6 +133,16 @@ def delete(memory_ids: Sequence[str], ports: WritePorts, user_id: str | None = N
     raise ConflictError(
         f"{len(memory_ids)} memories could not be deleted: too many deletes at once; try again"
     )
+
+
+def _schemas_of(said: Sequence[MemoryRecord], ports: WritePorts) -> list[str]:
+    """Return the schemas that speak in the words of `said`; `evolve` makes them anew from what is left."""
+    users = sorted({one.user_id for one in said})
+    return [
+        schema
+        for user_id in users
+        for schema in quoting_schemas([one for one in said if one.user_id == user_id], ports.ledger)
+    ]
 
 
 def _quoting(
@@ -227,11 +241,13 @@ def _entries(request: AddRequest, ports: WritePorts, vectors: FloatArray | None)
 
 
 def _as_before(earlier: Outcome, request: AddRequest, ports: WritePorts) -> Written:
+    """Return the first outcome again; it is searchable only while what it stored is still there."""
     if earlier.content_hash != request.content_hash:
         raise ConflictError(
             f"request_id {request.request_id!r} was used for other content; new content needs a new id"
         )
-    return Written(earlier.memory_ids, earlier.request_id, project(ports))
+    is_whole = len(ports.ledger.records(earlier.memory_ids)) == len(earlier.memory_ids)
+    return Written(earlier.memory_ids, earlier.request_id, project(ports) and is_whole)
 
 
 def _bind(ports: WritePorts) -> None:

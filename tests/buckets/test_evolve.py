@@ -65,7 +65,13 @@ def test_sources_that_differ_make_it_mixed_and_users_never_meet(client: HyMemory
     schema = client.get(schema_id)
     assert schema is not None
     assert schema["source"] == "mixed"
-    assert client.evolve("nobody") == {"success": True, "created": [], "updated": [], "unchanged": []}
+    nothing = client.evolve("nobody")
+    assert (nothing["created"], nothing["updated"], nothing["unchanged"], nothing["removed"]) == (
+        [],
+        [],
+        [],
+        [],
+    )
     phone = client.search("zeta", user_ids=["u"], include_sources=["phone"])["memories"]
     assert phone["schema"] == []
     assert client.memory_stats(user_id="other")["by_layer"].get("l6_schema") is None

@@ -15,7 +15,9 @@ from tests.support.stores import KEYWORD_BACKENDS, normal, open_client
 def test_words_decide_where_all_vectors_are_the_same(folder: Path, backend: str, others: int) -> None:
     """C21: every vector says the same, so the memory that holds the word is first, for its word."""
     with open_client(backend, folder, uninformed_embedding()) as client:
-        client.add_extracted([f"note number {number}" for number in range(others)] or ["nothing"], user_id="o")
+        client.add_extracted(
+            [f"note number {number}" for number in range(others)] or ["nothing"], user_id="o"
+        )
         if others:
             client.add_extracted([f"note number {number}" for number in range(others)], user_id="u")
         client.add_extracted(["the Xylofon-42 is in the attic"], user_id="u")

@@ -6,7 +6,7 @@ import time
 from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import pytest
 from hypothesis import settings
@@ -303,5 +303,6 @@ def test_any_sequence_of_verbs_agrees_with_a_dictionary() -> None:
         world = World(folder)
         closing.callback(lambda: [client.close() for client in world.clients.values()])
         run_state_machine_as_test(
-            lambda: Model(world), settings=settings(max_examples=25, stateful_step_count=_STEPS)
+            cast("type[RuleBasedStateMachine]", lambda: Model(world)),
+            settings=settings(max_examples=25, stateful_step_count=_STEPS),
         )

@@ -315,9 +315,7 @@ def test_a_graph_changes_no_filtered_answer(folder: Path) -> None:
     feed, vectors = QdrantFeed(engine), QdrantVectors(engine)
     rng = np.random.default_rng(1)
     rows = rng.standard_normal((2_000, 64))
-    found = [
-        make_point(f"p{index}", payload_for(f"user{index % 40}"), row) for index, row in enumerate(rows)
-    ]
+    found = [make_point(f"p{index}", payload_for(f"user{index % 40}"), row) for index, row in enumerate(rows)]
     feed.upsert(found)
     feed.remove([one.id for one in found[:400]])
     feed.compact()
@@ -341,7 +339,7 @@ def test_compacting_keeps_scores(folder: Path) -> None:
     points = [make_point(f"p{index}", payload_for("ana"), QUERY, {index % 7: 0.5}) for index in range(3_000)]
     source.put(points)
     fed(backend).upsert(points)
-    gone = [point.id for point in points[: 2_000]]
+    gone = [point.id for point in points[:2_000]]
     source.remove(gone)
     fed(backend).remove(gone)
     query = np.array([0, 3, 99], dtype=np.uint32)

@@ -27,11 +27,11 @@ def schemas(state: SearchState, ports: ReadPorts) -> SearchState:
     found = guard("schema", lambda: _recalled(state, ports, asked))
     if isinstance(found, Guarded):
         return replace(state, failures=(*state.failures, found))
-    shown = frozenset(hit.record.id for hit in state.hits or ())
+    shown = {(hit.record.user_id, hit.record.id) for hit in state.hits or ()}
     kept = [
         Hit(one, score, SCHEMA, _evidence(state, score, cited))
         for one, score in found
-        if (cited := shown.intersection(one.evidence_ids)) or score >= asked.min_score
+        if (cited := _cited(one, shown)) or score >= asked.min_score
     ]
     return replace(state, schemas=_cut(kept, asked.limit))
 
@@ -66,6 +66,11 @@ def _confirmed(records: Iterable[MemoryRecord], where: ScopedFilter) -> frozense
     """Return the ids of those that the ledger still holds as the filter asks: the second wall."""
     is_admitted = where.predicate()
     return frozenset(one.id for one in records if one.status is Status.ACTIVE and is_admitted(one))
+
+
+def _cited(schema: MemoryRecord, shown: set[tuple[str, str]]) -> frozenset[str]:
+    """Return which of the hits a schema rests on; only those of its own user count."""
+    return frozenset(one for one in schema.evidence_ids if (schema.user_id, one) in shown)
 
 
 def _evidence(state: SearchState, score: float, cited: frozenset[str]) -> tuple[LegEvidence, ...]:

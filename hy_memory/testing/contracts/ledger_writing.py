@@ -14,7 +14,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
-from hy_memory.errors import ConflictError, LedgerError, MemoryNotFoundError
+from hy_memory.errors import ConflictError, InvalidArgumentError, LedgerError, MemoryNotFoundError
 from hy_memory.filters.scope import scoped
 from hy_memory.filters.tree import Compare, Op
 from hy_memory.ports import Ledger
@@ -152,7 +152,9 @@ class LedgerWriting:
         assert ledger.insert([entry("a", "u1")], mine) is None
         assert ledger.insert([entry("b", "u2")], yours) is None
         assert ledger.outcome("q", "u1") == mine
-        assert ledger.outcome("q") == yours
+        with pytest.raises(InvalidArgumentError, match="user_id"):
+            ledger.outcome("q")
+        assert ledger.outcome("q", "u2") == yours
         assert ledger.outcome("other") is None
 
     def test_of_two_equal_requests_at_once_one_writes(self, ledger: Ledger, another: Ledger) -> None:

@@ -71,6 +71,7 @@ class RemoteEngine:
         self._collection = options.collection
         self._dims = options.dims
         self._url = options.url or ""
+        self._shown = options.shown_url
         self._closed = False
         # tenacity keeps a call's state per thread, so one policy serves all of them.
         self._retrying = Retrying(
@@ -159,14 +160,14 @@ class RemoteEngine:
     def _call(self, action: Callable[[], _T]) -> _T:
         if self._closed:
             raise ClosedError
-        with _translated(self._url):
+        with _translated(self._shown):
             return self._retrying(action)
 
     def _prepare(self) -> None:
         version = _parsed(self._call(self._client.info).version)
         if version < _OLDEST_SERVER:
             raise ConfigurationError(
-                f"the Qdrant server at {self._url} is {'.'.join(map(str, version))}; keyword scores of one "
+                f"the Qdrant server at {self._shown} is {'.'.join(map(str, version))}; keyword scores of one "
                 "user's own need 1.19 or newer: upgrade it, or use the faiss backend"
             )
         if not self._call(lambda: self._client.collection_exists(self._collection)):
@@ -203,7 +204,7 @@ class RemoteEngine:
         terms = (params.sparse_vectors or {}).get(TERMS)
         if dense is None or terms is None or terms.modifier != models.Modifier.IDF:
             raise ConfigurationError(
-                f"the collection {self._collection!r} at {self._url} was made by something else; "
+                f"the collection {self._collection!r} at {self._shown} was made by something else; "
                 "name another collection"
             )
         if dense.size != self._dims:
