@@ -7,7 +7,7 @@ PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
 DEV_EXTRAS := dev,local,onnx,qdrant,chroma,postgres
-PYTEST_ARGS ?=
+PYTEST_ARGS ?= -n auto
 BENCH_ARGS ?=
 
 .PHONY: help demo test test-all check bench docs clean
