@@ -29,8 +29,8 @@ def keyword_strength(terms: int) -> float:
 
 
 # The most that a vector alone can prove. Vectors of equal texts are equal, but so are those of an
-# embedder that knows nothing; what is left lets the words decide between them.
-DENSE_CEILING = 0.9999
+# embedder that knows nothing; the last step of the grid of scores lets the words decide between them.
+DENSE_CEILING = 0.99999
 
 
 def dense_scores(cosines: NDArray[np.floating], calibration: Calibration) -> NDArray[np.float64]:

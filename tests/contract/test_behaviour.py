@@ -97,7 +97,7 @@ def test_the_callers_own_query_vector_is_used(client: HyMemoryClient) -> None:
     for vector in forms:
         answer = client.search("alpha", user_ids=["u"], query_embedding=vector)
         assert contents(answer) == [text("alpha", 12)]
-        assert normal(answer)[0]["score"] == 0.9999
+        assert normal(answer)[0]["score"] == 0.99999
 
 
 def test_layers_choose_and_raw_turns_are_never_recalled(client: HyMemoryClient) -> None:
@@ -242,7 +242,7 @@ def test_ready_vectors_are_stored_without_embedding(folder: Path) -> None:
         client.add_extracted(["one", "two"], user_id="u", embeddings=np.stack([POOL[2], POOL[12] * 9]))
         assert embedder.calls == 0
         answer = client.search("alpha", user_ids=["u"], query_embedding=POOL[12])
-        assert [(one["content"], one["score"]) for one in normal(answer)] == [("two", 0.9999)]
+        assert [(one["content"], one["score"]) for one in normal(answer)] == [("two", 0.99999)]
 
 
 def test_what_is_unknown(client: HyMemoryClient) -> None:

@@ -126,7 +126,7 @@ class Oracle:
     def _score(self, asked: Asked, memory: Memory, weights: Mapping[int, float]) -> float:
         query = POOL[place_of(asked.query)].astype(np.float64)
         similarity = float(query @ memory.vector.astype(np.float64))
-        dense = min(self._calibration.score(similarity), 0.9999)  # docs/concepts/ranking.md
+        dense = min(self._calibration.score(similarity), 0.99999)  # docs/concepts/ranking.md
         if not weights:
             return dense
         held = dict(zip(memory.terms.ids.tolist(), memory.terms.weights.tolist(), strict=True))
