@@ -6,7 +6,7 @@ import operator
 from collections.abc import Callable, Mapping
 from typing import Protocol, TypeAlias
 
-from hy_memory.filters.tree import ATTRIBUTE, TEXT_FIELDS, And, Compare, Filter, Op, Or, Scalar
+from hy_memory.filters.tree import ATTRIBUTE, TEXT_FIELDS, TIME_FIELDS, And, Compare, Filter, Op, Or, Scalar
 from hy_memory.values.record import Json, Layer, Status
 
 
@@ -100,6 +100,9 @@ def _comparison(node: Compare) -> Predicate:
 def _ordering(field: str, holds: Callable[[float, float], bool], bound: object) -> Predicate:
     if not isinstance(bound, int | float):
         return lambda subject: False
+    if field in TIME_FIELDS:  # one moment or none: what every search asks of every hit
+        get = operator.attrgetter(field)
+        return lambda subject: (moment := get(subject)) is not None and holds(moment, bound)
     return lambda subject: any(
         not isinstance(one, bool | str) and holds(one, bound) for one in field_values(subject, field)
     )
