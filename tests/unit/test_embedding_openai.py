@@ -145,7 +145,7 @@ def test_a_pause_beyond_the_time_limit_is_not_waited_for(service: OpenAIDouble, 
 def test_tries_end_when_the_time_is_over(service: OpenAIDouble, opened: Opening) -> None:
     service.script(*[Reply(503)] * 100)
     start = time.monotonic()
-    with pytest.raises(EmbeddingError, match="503|too slowly"):
+    with pytest.raises(EmbeddingError, match=r"503|too slowly"):
         opened(timeout=0.6).embed_query("a")
     assert time.monotonic() - start < 2.0
     assert len(service.requests) >= 2
