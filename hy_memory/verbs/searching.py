@@ -124,9 +124,9 @@ class Searching(Lifecycle):
     def _read(self, runtime: Runtime, reader: str, request: SearchRequest) -> present.SearchAnswer:
         stages = runtime.reader(reader)
         outcome = guard("reader", lambda: read(stages, request, runtime.reading))
-        if isinstance(outcome, Guarded):
-            self._open()  # a client closed meanwhile is the caller's to know, not a failed reader
         failed = isinstance(outcome, Guarded)
+        if failed:
+            self._open()  # a client closed meanwhile is the caller's to know, not a failed reader
         degraded = (outcome.degradation,) if failed else outcome.degraded
         for one in degraded:
             _log.warning("search %s: %s failed: %s", request.request_id, one.part, one.error)
