@@ -40,6 +40,7 @@ from hy_memory.ports import (
     Reranker,
 )
 from hy_memory.projection import Feeder, FreshKeywords, FreshVectors
+from hy_memory.reading.stages.fold import fold
 from hy_memory.reading.state import ReadPorts, Stage
 from hy_memory.record_cache import RecordCache
 from hy_memory.reranking.options import RerankerFactory, RerankerOptions
@@ -62,6 +63,7 @@ class Runtime:
     feeder: Feeder | None
     reading: ReadPorts
     writing: WritePorts
+    switched_off: frozenset[Stage]
     closing: ExitStack
 
     def reader(self, name: str) -> Sequence[Stage]:
@@ -70,7 +72,8 @@ class Runtime:
         if not is_known("readers", wanted, READERS):
             _log.warning("unknown reader %r; using 'legacy' (known: %s)", wanted, ", ".join(READERS))
             wanted = "legacy"
-        return cast("Sequence[Stage]", load_named("readers", wanted, READERS))
+        stages = cast("Sequence[Stage]", load_named("readers", wanted, READERS))
+        return [stage for stage in stages if stage not in self.switched_off]
 
     def pool(self, limit: int, *, rerank: bool) -> int:
         """Return how many hits a search for `limit` keeps until the cut: more if they are reranked."""
@@ -112,6 +115,7 @@ def open_runtime(settings: Settings, service: object = None, clock: Clock | None
         feeder=feeder,
         reading=ReadPorts(RecordCache(ledger), embedder, vectors, keywords, reranker),
         writing=WritePorts(ledger, embedder, clock, feeder),
+        switched_off=_switched_off(settings),
         closing=closing,
     )
 
@@ -202,6 +206,11 @@ def projection_name(settings: Settings, dims: int) -> str:
     """Return what the ledger calls a fed projection: another place, or other vectors, are fed anew."""
     store = settings.vector_store
     return f"{store.provider}:{store.url or _folder(settings, dims)}:{store.collection_name}:{dims}"
+
+
+def _switched_off(settings: Settings) -> frozenset[Stage]:
+    """Return the stages that no reader of this client runs."""
+    return frozenset(() if settings.ranking.fold_duplicates else (fold,))
 
 
 def _folder(settings: Settings, dims: int) -> Path:

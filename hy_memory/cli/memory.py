@@ -7,12 +7,12 @@ from typing import Annotated
 
 import typer
 
+from hy_memory.answers import SearchAnswer
 from hy_memory.cli import options, render
 from hy_memory.cli.session import complain, note, parse_json, settings_for, show
 from hy_memory.client import HyMemoryClient
 from hy_memory.embedding.choose import is_installed
 from hy_memory.errors import MemoryNotFoundError
-from hy_memory.present import SearchAnswer
 
 _NAMES = {"list_memories": "list"}  # a function called list would hide Python's own
 

@@ -11,9 +11,9 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
+from hy_memory.answers import Item, ProfileAnswer, SearchAnswer, WriteAnswer
 from hy_memory.importers import Report
 from hy_memory.maintenance.doctor import Diagnosis
-from hy_memory.present import Item, ProfileAnswer, SearchAnswer, WriteAnswer
 from hy_memory.reading.browse import Listing, Stats
 
 _HIDDEN = frozenset("\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TypedDict
 
-from hy_memory import present
+from hy_memory import answers, present
 from hy_memory.errors import InvalidArgumentError
 from hy_memory.filters.scope import ScopedFilter
 from hy_memory.filters.tree import Filter, Not, all_of, one_of
@@ -21,7 +21,7 @@ _EVENTS = 1000  # of one memory's history; a memory updated more often than that
 class Listing(TypedDict):
     """A page: `total` counts all that match; `has_more` says whether another page follows."""
 
-    memories: list[present.StoredItem]
+    memories: list[answers.StoredItem]
     total: int
     limit: int
     offset: int
@@ -59,7 +59,7 @@ def listed(layers: object, statuses: object) -> Filter:
 
 def get(
     memory_id: str, user_id: str | None, with_versions: bool, ledger: Ledger
-) -> present.StoredItem | None:
+) -> answers.StoredItem | None:
     """Return a memory, or None where there is none (or it is another user's)."""
     record = ledger.records([memory_id]).get(memory_id)
     if record is None or (user_id is not None and record.user_id != user_id):
@@ -89,18 +89,18 @@ def stats(user_id: str, ledger: Ledger) -> Stats:
     return {"user_id": user_id, "total": total, "by_layer": by_layer}
 
 
-def history(memory_id: str, user_id: str | None, ledger: Ledger) -> list[present.Event]:
+def history(memory_id: str, user_id: str | None, ledger: Ledger) -> list[answers.Event]:
     """Return the events of one memory, newest first."""
     events = ledger.history(memory_id=memory_id, limit=_EVENTS)
     return [present.event(one) for one in events if user_id is None or one.user_id == user_id]
 
 
-def recent(user_id: str, limit: int, ledger: Ledger) -> list[present.Event]:
+def recent(user_id: str, limit: int, ledger: Ledger) -> list[answers.Event]:
     """Return the latest events of one user's memories, newest first."""
     return [present.event(one) for one in ledger.history(user_id=user_id, limit=limit)]
 
 
-def outcome(request_id: str, user_id: str | None, ledger: Ledger) -> present.Outcome | None:
+def outcome(request_id: str, user_id: str | None, ledger: Ledger) -> answers.Outcome | None:
     """Return what a write led to; None where it was never acknowledged."""
     found = ledger.outcome(request_id, user_id)
     if found is None:

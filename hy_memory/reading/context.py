@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from datetime import UTC, datetime
 from typing import Literal, TypedDict
 
-from hy_memory import present
+from hy_memory import answers
 from hy_memory.text.tokenize import count_unspaced
 
 _TITLES: tuple[tuple[Literal["schema", "proactive", "normal"], str], ...] = (
@@ -36,7 +36,7 @@ class Context(TypedDict):
     tokens: int
     memory_ids: list[str]
     dropped: list[str]
-    degraded: list[present.DegradedPart]
+    degraded: list[answers.DegradedPart]
 
 
 def estimate_tokens(text: str) -> int:
@@ -45,7 +45,7 @@ def estimate_tokens(text: str) -> int:
     return dense + -(-(len(text) - dense) // _CHARACTERS_PER_TOKEN)
 
 
-def build(answer: present.SearchAnswer, max_tokens: int) -> Context:
+def build(answer: answers.SearchAnswer, max_tokens: int) -> Context:
     """Return the block of an answer within `max_tokens`: the best of all buckets, shown by bucket.
 
     Where even the frame does not fit, the block is empty.
@@ -73,12 +73,12 @@ def build(answer: present.SearchAnswer, max_tokens: int) -> Context:
     }
 
 
-def _items(answer: present.SearchAnswer) -> list[tuple[str, present.FoundItem]]:
+def _items(answer: answers.SearchAnswer) -> list[tuple[str, answers.FoundItem]]:
     """Return what was found with the title of its bucket, in the order of the block."""
     return [(title, item) for bucket, title in _TITLES for item in answer["memories"][bucket]]
 
 
-def _block(shown: Sequence[tuple[str, present.FoundItem]]) -> str:
+def _block(shown: Sequence[tuple[str, answers.FoundItem]]) -> str:
     lines = [_OPEN, _PREFACE]
     for at, (title, item) in enumerate(shown):
         if at == 0 or shown[at - 1][0] != title:
@@ -91,7 +91,7 @@ def _title(title: str) -> str:
     return f"{title}:"
 
 
-def _line(item: present.FoundItem) -> str:
+def _line(item: answers.FoundItem) -> str:
     """Return one memory on one line: its day, who said it, and its words as a JSON text.
 
     In a JSON text no quote, line break or closing mark of the memory's own can end the quotation.

@@ -6,6 +6,7 @@ from hy_memory.reading.stages.buckets import intentions, schemas
 from hy_memory.reading.stages.chains import chains
 from hy_memory.reading.stages.cut import cut
 from hy_memory.reading.stages.embed import embed
+from hy_memory.reading.stages.fold import fold
 from hy_memory.reading.stages.hydrate import hydrate
 from hy_memory.reading.stages.legs import keyword_leg, vector_leg
 from hy_memory.reading.stages.recall import recall
@@ -18,6 +19,7 @@ HYBRID: tuple[Stage, ...] = (
     keyword_leg,
     recall,
     hydrate,
+    fold,
     rerank,
     cut,
     chains,

@@ -6,10 +6,22 @@ from hy_memory.reading.stages.buckets import intentions, schemas
 from hy_memory.reading.stages.chains import chains
 from hy_memory.reading.stages.cut import cut
 from hy_memory.reading.stages.embed import embed
+from hy_memory.reading.stages.fold import fold
 from hy_memory.reading.stages.hydrate import hydrate
 from hy_memory.reading.stages.legs import vector_leg
 from hy_memory.reading.stages.recall import recall
 from hy_memory.reading.stages.rerank import rerank
 from hy_memory.reading.state import Stage
 
-LEGACY: tuple[Stage, ...] = (embed, vector_leg, recall, hydrate, rerank, cut, chains, schemas, intentions)
+LEGACY: tuple[Stage, ...] = (
+    embed,
+    vector_leg,
+    recall,
+    hydrate,
+    fold,
+    rerank,
+    cut,
+    chains,
+    schemas,
+    intentions,
+)

@@ -188,6 +188,16 @@ class RecallSection(Section):
     )
 
 
+class RankingSection(Section):
+    """Stages of a search that may be switched on: none of them gains on every kind of memory."""
+
+    fold_duplicates: bool = Field(
+        default=False,
+        description="show hits of one text once, the others listed under it",
+        json_schema_extra=env("MEMORY_FOLD_DUPLICATES"),
+    )
+
+
 class ProfileSection(Section):
     """What `get_user_profile` shows."""
 
@@ -235,6 +245,7 @@ class Settings(Section):
     ledger: LedgerSection = LedgerSection()
     embedder: EmbedderSection = EmbedderSection()
     recall: RecallSection = RecallSection()
+    ranking: RankingSection = RankingSection()
     profile: ProfileSection = ProfileSection()
 
     def folder(self) -> Path:

@@ -20,7 +20,8 @@ class LegEvidence:
 class Hit:
     """A record found, its score in [0, 1], the leg that found it, and why.
 
-    `rerank_score` is None unless it was reranked; `versions` are the texts it used to have, newest first.
+    `rerank_score` is None unless it was reranked; `versions` are the texts it used to have, newest
+    first; `folded` are further hits that say the same.
     """
 
     record: MemoryRecord
@@ -29,6 +30,7 @@ class Hit:
     evidence: tuple[LegEvidence, ...] = ()
     rerank_score: float | None = None
     versions: tuple[RecordVersion, ...] = ()
+    folded: tuple[MemoryRecord, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Mapping, Sequence
 
-from hy_memory import present
+from hy_memory import answers, present
 from hy_memory.aio import twin
 from hy_memory.lifecycle import Lifecycle
 from hy_memory.maintenance.doctor import Diagnosis, examine
@@ -26,7 +26,7 @@ class Browsing(Lifecycle):
 
     def get(
         self, memory_id: str, *, versions: bool = False, user_id: str | None = None
-    ) -> present.StoredItem | None:
+    ) -> answers.StoredItem | None:
         """Return a memory with its status, and its old texts if `versions`; None if unknown."""
         memory_id, user_id = (
             check.identifier("memory_id", memory_id),
@@ -73,7 +73,7 @@ class Browsing(Lifecycle):
         """Return how many memories a user has, in all and by layer."""
         return browse.stats(check.identifier("user_id", user_id), self._open().ledger)
 
-    def get_user_profile(self, *, user_id: str) -> present.ProfileAnswer:
+    def get_user_profile(self, *, user_id: str) -> answers.ProfileAnswer:
         """Return what a user's memories say of them: each field's value now, its evidence, its history.
 
         It rests on plain first-person statements in the user's own messages; the setting
@@ -83,7 +83,7 @@ class Browsing(Lifecycle):
         fields = runtime.settings.profile.fields
         return present.profile_answer(user_id, profile_of(user_id, fields, runtime.ledger))
 
-    def history(self, memory_id: str, *, user_id: str | None = None) -> list[present.Event]:
+    def history(self, memory_id: str, *, user_id: str | None = None) -> list[answers.Event]:
         """Return what happened to a memory, newest first; `content` is the text it then had."""
         memory_id, user_id = (
             check.identifier("memory_id", memory_id),
@@ -91,12 +91,12 @@ class Browsing(Lifecycle):
         )
         return browse.history(memory_id, user_id, self._open().ledger)
 
-    def get_recent_history(self, *, user_id: str, limit: int = 20) -> list[present.Event]:
+    def get_recent_history(self, *, user_id: str, limit: int = 20) -> list[answers.Event]:
         """Return the last changes to a user's memories, newest first."""
         user_id, limit = check.identifier("user_id", user_id), check.count("limit", limit)
         return browse.recent(user_id, limit, self._open().ledger)
 
-    def get_write_outcome(self, request_id: str, *, user_id: str | None = None) -> present.Outcome | None:
+    def get_write_outcome(self, request_id: str, *, user_id: str | None = None) -> answers.Outcome | None:
         """Return what a write led to and its memory ids; None if it was never acknowledged."""
         request_id = check.identifier("request_id", request_id)
         return browse.outcome(request_id, check.optional_identifier("user_id", user_id), self._open().ledger)

@@ -7,7 +7,7 @@ import time
 from collections.abc import Mapping, Sequence
 from typing import Literal
 
-from hy_memory import present
+from hy_memory import answers, present
 from hy_memory.aio import twin
 from hy_memory.lifecycle import Lifecycle
 from hy_memory.pipeline import Guarded, guard
@@ -69,7 +69,7 @@ class Searching(Lifecycle):
         filters: Mapping[str, object] | None = None,
         as_of: Moment | None = None,
         explain: bool | Literal["dropped"] = False,
-    ) -> present.SearchAnswer:
+    ) -> answers.SearchAnswer:
         """Return the memories that answer a question, best first.
 
         `score` is in [0, 1], comparable across questions, and what `min_score` gates. All filters
@@ -121,7 +121,7 @@ class Searching(Lifecycle):
         answer["elapsed_ms"] = (time.perf_counter() - started) * 1000
         return answer
 
-    def _read(self, runtime: Runtime, reader: str, request: SearchRequest) -> present.SearchAnswer:
+    def _read(self, runtime: Runtime, reader: str, request: SearchRequest) -> answers.SearchAnswer:
         stages = runtime.reader(reader)
         outcome = guard("reader", lambda: read(stages, request, runtime.reading))
         failed = isinstance(outcome, Guarded)

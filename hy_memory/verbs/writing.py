@@ -6,7 +6,7 @@ import logging
 import time
 from collections.abc import Mapping, Sequence
 
-from hy_memory import present
+from hy_memory import answers, present
 from hy_memory.aio import twin
 from hy_memory.errors import InvalidArgumentError
 from hy_memory.lifecycle import Lifecycle
@@ -45,7 +45,7 @@ class Writing(Lifecycle):
         layer: str | None = None,
         evidence_ids: Sequence[str] | None = None,
         expires_at: Moment | None = None,
-    ) -> present.WriteAnswer:
+    ) -> answers.WriteAnswer:
         """Store a text or OpenAI-style messages, each message one memory, searchable on return.
 
         `request_id` makes the call idempotent: the same id and content give the first outcome.
@@ -89,7 +89,7 @@ class Writing(Lifecycle):
         evidence_ids: Sequence[str] | None = None,
         expires_at: Moment | None = None,
         embeddings: Sequence[Sequence[float]] | FloatArray | None = None,
-    ) -> present.WriteAnswer:
+    ) -> answers.WriteAnswer:
         """Store ready facts, each a text or ``{"content", "name", "timestamp", "metadata"}``: all or none.
 
         `embeddings` (n, dims) saves embedding them. Raises as `add` does.
@@ -123,7 +123,7 @@ class Writing(Lifecycle):
         memory_at: Moment | None = None,
         expires_at: Moment | None = None,
         user_id: str | None = None,
-    ) -> present.StoredItem:
+    ) -> answers.StoredItem:
         """Change a memory and return it as it is now; `history` keeps the old text.
 
         Raises:
@@ -137,7 +137,7 @@ class Writing(Lifecycle):
         )
         return present.item(write.update(memory_id, changed, self._open().writing, user_id))
 
-    def delete(self, memory_id: str, *, user_id: str | None = None) -> present.DeleteAnswer:
+    def delete(self, memory_id: str, *, user_id: str | None = None) -> answers.DeleteAnswer:
         """Remove a memory everywhere, its old versions too; deleting it again deletes 0."""
         memory_id, user_id = (
             check.identifier("memory_id", memory_id),
@@ -151,14 +151,14 @@ class Writing(Lifecycle):
         user_id: str,
         agent_ids: Sequence[str] | None = None,
         session_ids: Sequence[str] | None = None,
-    ) -> present.DeleteAnswer:
+    ) -> answers.DeleteAnswer:
         """Remove every kind of data of one user, or of some of their agents or sessions."""
         where = parse_scope(
             user_ids=[check.identifier("user_id", user_id)], agent_ids=agent_ids, session_ids=session_ids
         )
         return present.delete_answer(write.delete_all(where, self._open().writing))
 
-    def clone_user(self, source_user_id: str, target_user_id: str) -> present.CloneAnswer:
+    def clone_user(self, source_user_id: str, target_user_id: str) -> answers.CloneAnswer:
         """Copy everything one user has to another; the copies have ids of their own."""
         source = check.identifier("source_user_id", source_user_id)
         target = check.identifier("target_user_id", target_user_id)

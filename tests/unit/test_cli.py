@@ -14,10 +14,10 @@ import pytest
 from typer.testing import CliRunner, Result
 
 from hy_memory import HyMemoryClient, __version__
+from hy_memory.answers import StoredItem
 from hy_memory.cli import render, session
 from hy_memory.cli.main import app
 from hy_memory.errors import BackendError
-from hy_memory.present import StoredItem
 
 ROOT = Path(__file__).parents[2]
 COMMANDS = (

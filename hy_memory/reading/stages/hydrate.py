@@ -21,7 +21,12 @@ def hydrate(state: SearchState, ports: ReadPorts) -> SearchState:
     This is the second wall behind the backend's filter: a record that is gone, superseded, or of
     another scope is dropped, and the next candidate takes its place.
     """
-    pool, is_admitted = state.request.pool, state.request.where.predicate()
+    return hydrate_at_least(state, ports, state.request.pool)
+
+
+def hydrate_at_least(state: SearchState, ports: ReadPorts, pool: int) -> SearchState:
+    """Fill `hits` with the best `pool` confirmed records, or with all there are."""
+    is_admitted = state.request.where.predicate()
     wanted = pool
     while True:
         ids = state.candidates.ids[:wanted]
