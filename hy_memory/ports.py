@@ -20,6 +20,7 @@ from hy_memory.filters.scope import ScopedFilter
 from hy_memory.ranking.calibration import Calibration
 from hy_memory.values.point import Changes, FloatArray, IdArray, Point
 from hy_memory.values.record import Claimed, MemoryRecord, Page, RecordVersion
+from hy_memory.values.turn import TurnChanges
 from hy_memory.values.write import Change, EmbedderIdentity, Entry, ListQuery, Outcome
 
 ScoreArray = npt.NDArray[np.float64]
@@ -272,6 +273,25 @@ class Ledger(PointSource, Protocol):
 
     def delete_all(self, where: ScopedFilter) -> int:
         """Remove everything of the scope; outcomes too when it is whole users. Returns how many records."""
+        ...
+
+    def turns(self, user_id: str, after: int | None = None) -> TurnChanges:
+        """Return a user's turns, or what became of them after sequence number `after`.
+
+        A turn is an active record of the normal layers. `closings` are always all of the user's.
+        """
+        ...
+
+    def close_session(self, user_id: str, agent_id: str, session_id: str) -> float | None:
+        """Close a session's episodes: what is stored later begins a new one. Returns when it was closed.
+
+        A session without a turn since its last closing keeps that closing; None, and nothing stored, for
+        one that has no turn. `delete_all` of a whole user, agent or session forgets closings too.
+        """
+        ...
+
+    def copy_closings(self, source_user: str, target_user: str) -> None:
+        """Give one user the closings of another beside their own."""
         ...
 
     def records(self, ids: Sequence[str]) -> dict[str, MemoryRecord]:

@@ -22,7 +22,7 @@ from sqlalchemy import (
     text,
 )
 
-REVISION = "0002"
+REVISION = "0003"
 """The newest migration; a test holds it equal to Alembic's own head."""
 
 METADATA = MetaData()
@@ -124,6 +124,16 @@ outcomes = Table(
     Column("recorded_at", Double, nullable=False),
     Column("answer", Text, nullable=False),
     Index("outcomes_by_request", "request_id"),
+    sqlite_with_rowid=False,
+)
+
+closings = Table(  # where callers said that a session ended
+    "closings",
+    METADATA,
+    Column("user_id", KEY, primary_key=True),
+    Column("agent_id", KEY, primary_key=True),
+    Column("session_id", KEY, primary_key=True),
+    Column("at", Double, primary_key=True),
     sqlite_with_rowid=False,
 )
 

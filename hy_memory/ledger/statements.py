@@ -268,7 +268,8 @@ class Statements:
         old = and_(versions.c.record_id == c.record_id, versions.c.version == c.version, ~gone)
         text = func.coalesce(versions.c.content, records.c.content)
         joined = changes.outerjoin(records, now).outerjoin(versions, old)
-        found = select(c.seq, *(c[name] for name in _LOGGED), text).select_from(joined).where(*whose)
+        found = select(c.seq, *(c[name] for name in _LOGGED), text).select_from(joined)
+        found = found.where(*whose, c.kind != ChangeKind.CLOSE.value)
         return self.prepare(found.order_by(c.seq.desc()).limit(bindparam("limit")))
 
     # counts

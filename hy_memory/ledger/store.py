@@ -11,14 +11,17 @@ from hy_memory.errors import InvalidArgumentError
 from hy_memory.filters.scope import ScopedFilter
 from hy_memory.filters.tree import EVERYTHING
 from hy_memory.ledger.checks import logical_problems
+from hy_memory.ledger.closings import ClosingWriter
 from hy_memory.ledger.database import Database
 from hy_memory.ledger.identity import EMBEDDER, from_json
 from hy_memory.ledger.rows import to_change, to_claimed, to_outcome, to_points, to_record, to_version
 from hy_memory.ledger.selection import Selection
 from hy_memory.ledger.statements import Prepared
 from hy_memory.ledger.transaction import Transaction
+from hy_memory.ledger.turns import TurnReader
 from hy_memory.values.point import Changes, FloatArray, Point
 from hy_memory.values.record import Claimed, MemoryRecord, Page, RecordVersion
+from hy_memory.values.turn import TurnChanges
 from hy_memory.values.write import Change, ChangeKind, EmbedderIdentity, Entry, ListQuery, Outcome
 
 _BATCH = 2000  # points read at once: some 4 MB; smaller parts cost more steps, larger ones more memory
@@ -31,6 +34,8 @@ class SqlLedger:
         self._database = database
         self._sql = database.statements
         self._clock = clock
+        self._turns = TurnReader(database)
+        self._closings = ClosingWriter(database)
 
     # writing
 
@@ -69,7 +74,27 @@ class SqlLedger:
             removed = transaction.remove(Selection(self._database, where).ids(transaction.cursor))
             if where.tree == EVERYTHING:
                 transaction.forget_outcomes(where.user_ids)
+            self._closings.forget(transaction.cursor, where)
             return removed
+
+    # conversations
+
+    def turns(self, user_id: str, after: int | None = None) -> TurnChanges:
+        """Return a user's turns, or what became of them; one statement where nothing did."""
+        if after is None:
+            return self._turns.everything(user_id)
+        return self._turns.after(user_id, after)
+
+    def close_session(self, user_id: str, agent_id: str, session_id: str) -> float | None:
+        """Close a session where it has turns; returns when it was."""
+        with self._writing() as transaction:
+            session = (user_id, agent_id, session_id)
+            return self._closings.close(transaction.cursor, session, transaction.at)
+
+    def copy_closings(self, source_user: str, target_user: str) -> None:
+        """Give one user the closings of another."""
+        with self._writing() as transaction:
+            self._closings.copy(transaction.cursor, source_user, target_user)
 
     # reading
 

@@ -38,6 +38,8 @@ class ChangeKind(StrEnum):
     UPDATE = "update"
     REEMBED = "reembed"
     DELETE = "delete"
+    CLOSE = "close"
+    """It ended its episode: nothing of the record itself changed, and histories leave it out."""
 
 
 @dataclass(frozen=True, slots=True)

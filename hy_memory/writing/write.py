@@ -184,6 +184,7 @@ def clone_user(source_user: str, target_user: str, ports: WritePorts) -> int:
         records.extend(page)
     fresh = ports.clock.make_ids(ports.clock.now(), len(records))
     renamed = {record.id: one for record, one in zip(records, fresh, strict=True)}
+    ports.ledger.copy_closings(source_user, target_user)
     for start in range(0, len(records), _COPIED_AT_ONCE):
         batch = records[start : start + _COPIED_AT_ONCE]
         points = ports.ledger.searchable([record.id for record in batch])

@@ -107,6 +107,7 @@ def test_a_store_without_claims_gets_room_for_them(store: Ledger, url: str, tmp_
     store.close()
     with psycopg.connect(url, autocommit=True) as connection:
         connection.execute(f"ALTER TABLE {SCHEMA}.records DROP COLUMN claims")  # its index goes with it
+        connection.execute(f"DROP TABLE {SCHEMA}.closings")
         connection.execute(f"UPDATE {SCHEMA}.alembic_version SET version_num = '0001'")
     ledger = open_ledger(url, path=tmp_path, clock=Clock())
     assert ledger.records(["a"]) == {"a": old.record}

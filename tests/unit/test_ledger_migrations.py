@@ -123,6 +123,21 @@ def test_a_store_without_claims_gets_room_for_them(tmp_path: Path) -> None:
     ledger.close()
 
 
+def test_a_store_without_closings_gets_room_for_them(tmp_path: Path) -> None:
+    """0002 to 0003: what was stored is a conversation from the start, and can be closed from then on."""
+    ledger = _open(tmp_path)
+    ledger.insert([entry("a", "u", "who?")])
+    ledger.close()
+    _alembic(tmp_path, command.downgrade, "0002")
+    assert "closings" not in _statements(tmp_path)
+    ledger = _open(tmp_path)
+    assert [(turn.id, turn.asks) for turn in ledger.turns("u").turns] == [("a", True)]
+    assert ledger.turns("u").closings == ()
+    at = ledger.close_session("u", "default_agent", "default_session")
+    assert [one.at for one in ledger.turns("u").closings] == [at]
+    ledger.close()
+
+
 def test_a_store_of_a_newer_version_is_left_alone(tmp_path: Path) -> None:
     ledger = _open(tmp_path)
     ledger.insert([entry("a", "u")])

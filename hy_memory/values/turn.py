@@ -1,0 +1,45 @@
+"""What the order of a conversation is made of: one memory as a moment in a session, without its text."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from hy_memory.values.record import Layer
+
+
+class Turn(NamedTuple):
+    """A searchable memory of the normal layers. Times are UTC epoch seconds; `asks`: its text holds a "?".
+
+    A tuple rather than a dataclass: a user's are read a hundred thousand at once, and a tuple is made in
+    a quarter of the time.
+    """
+
+    id: str
+    agent_id: str
+    session_id: str
+    source: str
+    layer: Layer
+    event_at: float
+    created_at: float
+    expires_at: float | None
+    asks: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Closing:
+    """The end of a session's episodes: what was stored until `at` (inclusive) belongs to earlier ones."""
+
+    agent_id: str
+    session_id: str
+    at: float
+
+
+@dataclass(frozen=True, slots=True)
+class TurnChanges:
+    """What became of one user's turns after some `seq`; `closings` are all there are, in order."""
+
+    seq: int
+    turns: tuple[Turn, ...]
+    removed: tuple[str, ...]
+    closings: tuple[Closing, ...]
