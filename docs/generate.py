@@ -1,19 +1,32 @@
-"""Rewrite the pages that are drawn from the code: settings, errors, command line.
+"""Rewrite what is drawn from the code: pages on settings, errors, the command line; schemas of answers.
 
     python docs/generate.py
 
-A test fails when a page differs from what this would write.
+A test fails when a file differs from what this would write.
 """
 
 from __future__ import annotations
 
 import inspect
+import json
 from pathlib import Path
-from typing import Any
+from types import NoneType, UnionType
+from typing import (
+    Annotated,
+    Any,
+    Literal,
+    NotRequired,
+    Union,
+    get_args,
+    get_origin,
+    get_type_hints,
+    is_typeddict,
+)
 
 import typer
 
-from hy_memory import errors
+from hy_memory import HyMemoryClient, errors
+from hy_memory.answers import OneOf, Within
 from hy_memory.cli.main import app
 from hy_memory.settings.describe import environment_table
 
@@ -51,8 +64,91 @@ stderr and exit code 1.
 
 
 def pages() -> dict[str, str]:
-    """Return every generated page by file name."""
-    return {"settings.md": settings_page(), "errors.md": errors_page(), "cli.md": cli_page()}
+    """Return every generated file by its name under docs/reference."""
+    made = {"settings.md": settings_page(), "errors.md": errors_page(), "cli.md": cli_page()}
+    return made | {f"schemas/{verb}.json": schema(verb) for verb in answering_verbs()}
+
+
+def answering_verbs() -> list[str]:
+    """Return the verbs of a client that answer with dictionaries; an async twin answers the same."""
+    public = [name for name in dir(HyMemoryClient) if not name.startswith(("_", "async_"))]
+    return [name for name in public if hasattr(HyMemoryClient, f"async_{name}") and name != "close"]
+
+
+def schema(verb: str) -> str:
+    """Return the JSON schema (draft 2020-12) of a verb's answer, drawn from its return type."""
+    definitions: dict[str, Any] = {}
+    function = inspect.unwrap(getattr(HyMemoryClient, verb))
+    answer = _schema_of(eval(function.__annotations__["return"], function.__globals__), definitions)
+    drawn = {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "title": f"The answer of {verb}",
+        **answer,
+        "$defs": dict(sorted(definitions.items())),
+    }
+    return json.dumps(drawn, indent=1) + "\n"
+
+
+_PLAIN: dict[Any, dict[str, Any]] = {
+    str: {"type": "string"},
+    bool: {"type": "boolean"},
+    int: {"type": "integer"},
+    float: {"type": "number"},
+    NoneType: {"type": "null"},
+    None: {"type": "null"},
+    object: {},
+}
+_JSON = {"Json": object}
+"""Whatever JSON can hold needs no more precise a schema than that: the name stands for everything."""
+
+
+def _schema_of(kind: Any, definitions: dict[str, Any]) -> dict[str, Any]:
+    """Return the schema of a type; the dictionaries in it go to `definitions` by their names."""
+    origin, inner = get_origin(kind), get_args(kind)
+    if kind in _PLAIN:
+        return _PLAIN[kind]
+    if is_typeddict(kind):
+        if kind.__name__ not in definitions:
+            definitions[kind.__name__] = {}  # it may hold others of its kind
+            definitions[kind.__name__] = _dictionary(kind, definitions)
+        return {"$ref": f"#/$defs/{kind.__name__}"}
+    if origin is Annotated:
+        return _schema_of(inner[0], definitions) | _limits(inner[1])
+    if origin is list:
+        return {"type": "array", "items": _schema_of(inner[0], definitions)}
+    if origin is dict:
+        return {"type": "object", "additionalProperties": _schema_of(inner[1], definitions)}
+    if origin is Literal:
+        return {"enum": list(inner)}
+    if origin in (Union, UnionType):
+        several = [_schema_of(one, definitions) for one in inner]
+        if all(one.keys() == {"type"} for one in several):
+            return {"type": [one["type"] for one in several]}
+        return {"anyOf": several}
+    raise TypeError(f"{kind!r} in an answer: say in docs/generate.py what it is in JSON")
+
+
+def _limits(said: Within | OneOf) -> dict[str, Any]:
+    """Return what an annotation adds to the type it is on."""
+    if isinstance(said, OneOf):
+        return {"enum": [str(one) for one in said.values]}
+    return {"minimum": said.least} | ({} if said.most is None else {"maximum": said.most})
+
+
+def _dictionary(kind: Any, definitions: dict[str, Any]) -> dict[str, Any]:
+    """Return the schema of a TypedDict: no key but its own, and all of them but the optional ones."""
+    properties, required = dict[str, Any](), list[str]()
+    for key, held in get_type_hints(kind, localns=_JSON, include_extras=True).items():
+        is_optional = get_origin(held) is NotRequired
+        properties[key] = _schema_of(get_args(held)[0] if is_optional else held, definitions)
+        required += [] if is_optional else [key]
+    return {
+        "description": _paragraphs(inspect.getdoc(kind)),
+        "type": "object",
+        "properties": properties,
+        "required": required,
+        "additionalProperties": False,
+    }
 
 
 def settings_page() -> str:
@@ -106,5 +202,6 @@ def _paragraphs(text: str | None) -> str:
 
 
 if __name__ == "__main__":
+    (REFERENCE / "schemas").mkdir(exist_ok=True)
     for file, text in pages().items():
         (REFERENCE / file).write_text(text, encoding="utf-8")

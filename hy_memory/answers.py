@@ -1,10 +1,38 @@
-"""The shapes of what the verbs answer (contract §2 and §8): every key, its type, and when it is there."""
+"""The shapes of what the verbs answer (contract §2 and §8): every key, its type, and when it is there.
+
+docs/reference/schemas/ is drawn from them by docs/generate.py.
+"""
 
 from __future__ import annotations
 
-from typing import NotRequired, TypedDict
+from dataclasses import dataclass
+from typing import Annotated, NotRequired, TypeAlias, TypedDict
 
-from hy_memory.values.record import Json
+from hy_memory.values.record import Json, Layer, Status
+from hy_memory.values.write import ChangeKind
+
+
+@dataclass(frozen=True, slots=True)
+class Within:
+    """The bounds of an annotated number, both inclusive; None where there is none."""
+
+    least: float
+    most: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class OneOf:
+    """The values that an annotated text can have."""
+
+    values: tuple[str, ...]
+
+
+Score: TypeAlias = Annotated[float, Within(0.0, 1.0)]
+Milliseconds: TypeAlias = Annotated[float, Within(0.0)]
+Count: TypeAlias = Annotated[int, Within(0)]
+LayerName: TypeAlias = Annotated[str, OneOf(tuple(Layer))]
+StatusName: TypeAlias = Annotated[str, OneOf(tuple(Status))]
+EventName: TypeAlias = Annotated[str, OneOf(tuple(ChangeKind))]
 
 
 class ChainEntry(TypedDict):
@@ -14,7 +42,7 @@ class ChainEntry(TypedDict):
     content: str
     memory_at: float | None
     gmt_created: float
-    layer: str
+    layer: LayerName
 
 
 class Item(TypedDict):
@@ -22,7 +50,7 @@ class Item(TypedDict):
 
     memory_id: str
     content: str
-    layer: str
+    layer: LayerName
     user_id: str
     agent_id: str
     session_id: str
@@ -44,15 +72,34 @@ class FoldedItem(TypedDict):
     gmt_created: float
 
 
+class Evidence(TypedDict):
+    """What one leg said of an item: its rank from 1 (None: beyond what it listed) and its own score."""
+
+    leg: str
+    rank: int | None
+    score: float
+
+
 class FoundItem(Item):
     """A memory that a search found, with its score in [0, 1] and the leg that found it."""
 
-    score: float
+    score: Score
     retrieval_source: str
-    rerank_score: NotRequired[float]
+    rerank_score: NotRequired[Score]
     evolution_chain: NotRequired[list[ChainEntry]]
     folded: NotRequired[list[FoldedItem]]
-    evidence: NotRequired[list[dict[str, object]]]
+    evidence: NotRequired[list[Evidence]]
+
+
+class StoredVersion(TypedDict):
+    """A text that a memory used to have, from `recorded_at` to `replaced_at`."""
+
+    memory_id: str
+    version: Count
+    content: str
+    memory_at: float | None
+    recorded_at: float
+    replaced_at: float
 
 
 class StoredItem(Item):
@@ -60,12 +107,12 @@ class StoredItem(Item):
 
     gmt_modified: float
     expires_at: float | None
-    status: str
-    version: int
+    status: StatusName
+    version: Count
     supersedes: str | None
     superseded_by: str | None
     evidence_ids: list[str]
-    versions: NotRequired[list[dict[str, object]]]
+    versions: NotRequired[list[StoredVersion]]
 
 
 class DegradedPart(TypedDict):
@@ -94,15 +141,47 @@ class Rewrite(TypedDict):
     scene: str
 
 
-class SearchAnswer(TypedDict):
-    """The answer of `search`; `rewrite` is absent where the reader failed, `degraded` where nothing did."""
+StageTrace = TypedDict("StageTrace", {"stage": str, "ms": Milliseconds, "in": Count, "out": Count})
+"""What one stage took and how many candidates went in and out; `in` is no name to Python."""
 
+
+class DroppedItem(TypedDict):
+    """A memory that was recalled and then cut, with the reason."""
+
+    memory_id: str
+    score: Score
+    reason: str
+
+
+class Trace(TypedDict):
+    """How an answer was made (`explain`), and what it leaves out (`explain="dropped"`)."""
+
+    stages: list[StageTrace]
+    dropped: NotRequired[list[DroppedItem]]
+
+
+class _AnySearch(TypedDict):
     request_id: str
     memories: Memories
-    elapsed_ms: float
-    rewrite: NotRequired[Rewrite]
+    elapsed_ms: Milliseconds
+
+
+class SucceededSearch(_AnySearch):
+    """What was found; `degraded` names the optional parts that failed, and is absent where none did."""
+
+    rewrite: Rewrite
     degraded: NotRequired[list[DegradedPart]]
-    trace: NotRequired[dict[str, object]]
+    trace: NotRequired[Trace]
+
+
+class FailedSearch(_AnySearch):
+    """The reader failed: three empty buckets, no `rewrite`, and why."""
+
+    degraded: list[DegradedPart]
+
+
+SearchAnswer: TypeAlias = SucceededSearch | FailedSearch
+"""The answer of `search`."""
 
 
 class WriteAnswer(TypedDict):
@@ -115,21 +194,21 @@ class WriteAnswer(TypedDict):
     deduplicated: list[str]
     searchable: bool
     request_id: str
-    elapsed_ms: float
+    elapsed_ms: Milliseconds
 
 
 class DeleteAnswer(TypedDict):
     """How many memories a delete removed."""
 
     success: bool
-    deleted_count: int
+    deleted_count: Count
 
 
 class CloneAnswer(TypedDict):
     """How many records a clone copied."""
 
     success: bool
-    copied_count: int
+    copied_count: Count
 
 
 class Event(TypedDict):
@@ -137,8 +216,8 @@ class Event(TypedDict):
 
     memory_id: str
     user_id: str
-    event: str
-    version: int
+    event: EventName
+    version: Count
     at: float
     content: str | None
 

@@ -10,13 +10,16 @@ from hy_memory.answers import (
     DegradedPart,
     DeleteAnswer,
     Event,
+    FailedSearch,
     FoldedItem,
     FoundItem,
     ProfileAnswer,
     ProfileField,
     ProfilePeriod,
-    SearchAnswer,
     StoredItem,
+    StoredVersion,
+    SucceededSearch,
+    Trace,
     WriteAnswer,
 )
 from hy_memory.profile.fold import FieldHistory, Period, Profile
@@ -71,10 +74,10 @@ def delete_answer(deleted: int) -> DeleteAnswer:
     return {"success": True, "deleted_count": deleted}
 
 
-def search_answer(result: SearchResult, request: SearchRequest) -> SearchAnswer:
+def search_answer(result: SearchResult, request: SearchRequest) -> SucceededSearch:
     """Return a successful answer; the caller sets `elapsed_ms`."""
     explain = request.explain
-    answer: SearchAnswer = {
+    answer: SucceededSearch = {
         "request_id": request.request_id,
         "memories": {
             "normal": [_hit(hit, explain) for hit in result.hits],
@@ -97,7 +100,7 @@ def search_answer(result: SearchResult, request: SearchRequest) -> SearchAnswer:
     return answer
 
 
-def failed_answer(request_id: str, degraded: Sequence[Degradation]) -> SearchAnswer:
+def failed_answer(request_id: str, degraded: Sequence[Degradation]) -> FailedSearch:
     """Return the answer of a reader that failed: empty buckets, no `rewrite`, and why."""
     return {
         "request_id": request_id,
@@ -137,7 +140,7 @@ def item(record: MemoryRecord) -> StoredItem:
     }
 
 
-def version(one: RecordVersion) -> dict[str, object]:
+def version(one: RecordVersion) -> StoredVersion:
     """Return a text that a memory used to have."""
     return {
         "memory_id": one.memory_id,
@@ -223,8 +226,8 @@ def _chain(hit: Hit) -> list[ChainEntry]:
     return [now, *earlier]
 
 
-def _trace(result: SearchResult, explain: Explain) -> dict[str, object]:
-    trace: dict[str, object] = {
+def _trace(result: SearchResult, explain: Explain) -> Trace:
+    trace: Trace = {
         "stages": [
             {"stage": one.stage, "ms": one.milliseconds, "in": one.candidates_in, "out": one.candidates_out}
             for one in result.trace

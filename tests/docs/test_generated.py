@@ -17,6 +17,11 @@ def test_page_is_up_to_date(name: str) -> None:
     assert written == PAGES[name], "run: python docs/generate.py"
 
 
+def test_no_schema_is_left_of_a_verb_that_is_gone() -> None:
+    there = {f"schemas/{one.name}" for one in (ROOT / "docs" / "reference" / "schemas").iterdir()}
+    assert there == {name for name in PAGES if name.startswith("schemas/")}
+
+
 def test_every_command_and_variable_is_there() -> None:
     for command in (
         "add",
