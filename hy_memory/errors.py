@@ -14,7 +14,8 @@ HyMemoryError
 ├── EmbeddingError                         the embedder failed or answered nonsense
 ├── RerankError                            the reranker failed or answered nonsense
 ├── LedgerError                            the ledger cannot be read or written
-└── BackendError                           a vector backend failed
+├── BackendError                           a vector backend failed or answered nonsense
+└── PartTimeoutError (TimeoutError)        a part of a search was late
 """
 
 from __future__ import annotations
@@ -103,7 +104,11 @@ class LedgerError(HyMemoryError):
 
 
 class BackendError(HyMemoryError):
-    """A vector backend failed; the ledger still holds everything."""
+    """A vector backend failed, or answered nonsense; the ledger still holds everything."""
+
+
+class PartTimeoutError(HyMemoryError, TimeoutError):
+    """A part of a search was not done within MEMORY_SEARCH_TIMEOUT; the search goes on without it."""
 
 
 def _shown(value: object, most: int = 80) -> str:

@@ -5,11 +5,12 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Protocol, cast
 
 from hy_memory.clock import Clock
+from hy_memory.deadline import Workers
 from hy_memory.embedding.cached import CachedEmbedder
 from hy_memory.embedding.checked import CheckedEmbedder, checked
 from hy_memory.embedding.choose import AUTO, choose
@@ -17,6 +18,7 @@ from hy_memory.embedding.options import EmbedderFactory, EmbedderOptions
 from hy_memory.embedding.service import adapt_service
 from hy_memory.errors import MissingExtraError, RerankerLoadError
 from hy_memory.identity import check_same, identity_of
+from hy_memory.index_checks import CheckedKeywords, CheckedVectors
 from hy_memory.plugins import (
     BACKENDS,
     EMBEDDERS,
@@ -100,12 +102,22 @@ def open_runtime(settings: Settings, service: object = None, clock: Clock | None
         backend = open_backend(settings, embedder.dims, ledger)
         opened.callback(backend.close)
         keywords = _keywords(settings, backend, ledger, opened)
+        workers = Workers(settings.threads) if settings.recall.timeout is not None else None
+        if workers is not None:
+            opened.callback(workers.close)
         closing = opened.pop_all()
     vectors, feeder = backend.vectors, None
     if backend.fed is not None:
         feeder = Feeder(projection_name(settings, embedder.dims), backend.fed, ledger)
         vectors = FreshVectors(vectors, feeder)
         keywords = FreshKeywords(keywords, feeder) if keywords is backend.keywords and keywords else keywords
+    reading = ReadPorts(
+        records=RecordCache(ledger),
+        embedder=embedder,
+        vectors=CheckedVectors(vectors, backend.name),
+        keywords=CheckedKeywords(keywords, backend.name) if keywords else None,
+        reranker=reranker,
+    )
     return Runtime(
         settings=settings,
         clock=clock,
@@ -113,10 +125,24 @@ def open_runtime(settings: Settings, service: object = None, clock: Clock | None
         embedder=embedder,
         backend=backend,
         feeder=feeder,
-        reading=ReadPorts(RecordCache(ledger), embedder, vectors, keywords, reranker),
+        reading=timed(reading, workers),
         writing=WritePorts(ledger, embedder, clock, feeder),
         switched_off=_switched_off(settings),
         closing=closing,
+    )
+
+
+def timed(ports: ReadPorts, workers: Workers | None) -> ReadPorts:
+    """Return `ports` that keep to the deadline of a search; as they are where searches have none."""
+    if workers is None:
+        return ports
+    return replace(
+        ports,
+        records=workers.timed(ports.records),
+        embedder=workers.timed(ports.embedder),
+        vectors=workers.timed(ports.vectors),
+        keywords=workers.timed(ports.keywords) if ports.keywords else None,
+        reranker=workers.timed(ports.reranker) if ports.reranker else None,
     )
 
 

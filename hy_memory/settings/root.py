@@ -13,6 +13,9 @@ Name = Annotated[str, Field(min_length=1)]
 ProfileField: TypeAlias = Literal["name", "age", "location", "occupation", "employer"]
 
 
+_LONGEST = 86_400.0  # a day: whoever would wait longer for one search means no limit
+
+
 def env(name: str) -> dict[str, JsonValue]:
     """Return the mark that ties a field to its environment variable; the table in the docs reads it."""
     return {"env": name}
@@ -142,6 +145,13 @@ class RecallSection(Section):
         description="raise instead of answering with `degraded`",
         json_schema_extra=env("MEMORY_SEARCH_RAISE"),
     )
+    timeout: float | None = Field(
+        default=None,
+        gt=0,
+        le=_LONGEST,
+        description="seconds for one search; a part that is late is left out and noted in `degraded`",
+        json_schema_extra=env("MEMORY_SEARCH_TIMEOUT"),
+    )
     local_rerank_enabled: bool = Field(
         default=False,
         description="load a cross-encoder when the client is made, and let it order hits (extra `rerank`)",
@@ -238,7 +248,7 @@ class Settings(Section):
         default=8,
         ge=1,
         le=256,
-        description="threads behind the async verbs",
+        description="threads behind the async verbs, and as many for searches with a deadline",
         json_schema_extra=env("MEMORY_THREAD_POOL_SIZE"),
     )
     vector_store: VectorStore = VectorStore()

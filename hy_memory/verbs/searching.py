@@ -9,6 +9,7 @@ from typing import Literal
 
 from hy_memory import answers, present
 from hy_memory.aio import twin
+from hy_memory.deadline import within as within_time
 from hy_memory.lifecycle import Lifecycle
 from hy_memory.pipeline import Guarded, guard
 from hy_memory.reading.context import Context, build
@@ -123,7 +124,10 @@ class Searching(Lifecycle):
 
     def _read(self, runtime: Runtime, reader: str, request: SearchRequest) -> answers.SearchAnswer:
         stages = runtime.reader(reader)
-        outcome = guard("reader", lambda: read(stages, request, runtime.reading))
+        seconds = runtime.settings.recall.timeout
+        outcome = guard(
+            "reader", lambda: within_time(seconds, lambda: read(stages, request, runtime.reading))
+        )
         failed = isinstance(outcome, Guarded)
         if failed:
             self._open()  # a client closed meanwhile is the caller's to know, not a failed reader

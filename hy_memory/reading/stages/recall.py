@@ -45,7 +45,8 @@ def recall_at_least(state: SearchState, wanted: int) -> SearchState:
     depth = wanted + 1 if len(state.legs) == 1 else max(_FIRST_DEPTH, 2 * wanted)
     while True:
         state, rankings = _search_legs(state, depth)
-        candidates, below = _merge(state, rankings)
+        state, rankings, ids, by_leg = _compare(state, rankings)
+        candidates, below = _merge(state, rankings, ids, by_leg)
         if candidates.complete or len(candidates.ids) >= wanted:
             return replace(state, candidates=candidates, dropped=below)
         depth *= _GROWTH
@@ -53,28 +54,41 @@ def recall_at_least(state: SearchState, wanted: int) -> SearchState:
 
 def _search_legs(state: SearchState, depth: int) -> tuple[SearchState, list[Ranking]]:
     """Return every leg's list; legs that fail are gone from the returned state."""
-    working: list[Leg] = []
-    rankings: list[Ranking] = []
-    failures = list(state.failures)
-    for leg in state.legs:
-        ranking = guard(leg.name, lambda leg=leg: leg.search(depth))
-        if isinstance(ranking, Guarded):
-            failures.append(ranking)
-        else:
-            working.append(leg)
-            rankings.append(ranking)
-    if not working:
+    found = [guard(leg.name, lambda leg=leg: leg.search(depth)) for leg in state.legs]
+    return _working(state, found), [one for one in found if not isinstance(one, Guarded)]
+
+
+def _compare(
+    state: SearchState, rankings: Sequence[Ranking]
+) -> tuple[SearchState, Sequence[Ranking], list[str], list[ScoreArray]]:
+    """Return all listed ids and each leg's scores of them; a leg that fails at it is gone with its list."""
+    ids = list(dict.fromkeys(chain.from_iterable(ranking.ids for ranking in rankings)))
+    pairs = zip(state.legs, rankings, strict=True)
+    found = [guard(leg.name, lambda leg=leg, its=its: _column(leg, its, ids)) for leg, its in pairs]
+    by_leg = [one for one in found if not isinstance(one, Guarded)]
+    if len(by_leg) == len(found):
+        return state, rankings, ids, by_leg
+    kept = [its for its, one in zip(rankings, found, strict=True) if not isinstance(one, Guarded)]
+    return _compare(_working(state, found), kept)
+
+
+def _working(state: SearchState, found: Sequence[object]) -> SearchState:
+    """Return `state` with those legs that found something, and notes of the others; raises if none did."""
+    failed = tuple(one for one in found if isinstance(one, Guarded))
+    if len(failed) == len(state.legs):
+        failures = (*state.failures, *failed)
         raise failures[-1].error if failures else BackendError("this reader has no leg to search with")
-    if len(working) < len(state.legs):
-        state = replace(state, legs=tuple(working), failures=tuple(failures))
-    return state, rankings
+    if not failed:
+        return state
+    legs = tuple(leg for leg, one in zip(state.legs, found, strict=True) if not isinstance(one, Guarded))
+    return replace(state, legs=legs, failures=(*state.failures, *failed))
 
 
-def _merge(state: SearchState, rankings: Sequence[Ranking]) -> tuple[Candidates, tuple[Dropped, ...]]:
+def _merge(
+    state: SearchState, rankings: Sequence[Ranking], ids: Sequence[str], by_leg: Sequence[ScoreArray]
+) -> tuple[Candidates, tuple[Dropped, ...]]:
     """Return the proven candidates above `min_score`, and what was seen below it (for `explain`)."""
     pairs = list(zip(state.legs, rankings, strict=True))
-    ids = list(dict.fromkeys(chain.from_iterable(ranking.ids for ranking in rankings)))
-    by_leg = [_column(leg, ranking, ids) for leg, ranking in pairs]
     scores = _fused(state, by_leg)
     bound = float(_fused(state, [_bound(leg, ranking) for leg, ranking in pairs])[0])
     least = state.request.min_score
