@@ -11,7 +11,7 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 from hy_memory import HyMemoryClient, plugins
-from tests.support import faulty
+from tests.support import faulty, golden
 from tests.support.faulty import Faults
 from tests.support.stores import open_client, open_everywhere, quick_folder
 
@@ -36,6 +36,21 @@ def plain_environment(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     for name in [one for one in os.environ if one.startswith(_OURS)]:
         monkeypatch.delenv(name)
     monkeypatch.setenv("HOME", str(tmp_path / "home"))
+
+
+@pytest.fixture(autouse=True, scope="session")
+def watched_verbs() -> Generator[golden.Watch]:
+    """Check every answer of every verb: its schema, and that nothing in it is somebody else's."""
+    with golden.installed() as watch:
+        yield watch
+
+
+@pytest.fixture(autouse=True)
+def no_hidden_violations(watched_verbs: golden.Watch) -> Generator[None]:
+    """Fail a test whose code swallowed what the watch of `watched_verbs` raised."""
+    before = len(watched_verbs.violations)
+    yield
+    assert not watched_verbs.violations[before:]
 
 
 _numbers = count()
