@@ -101,7 +101,8 @@ class Fed(Protocol):
 class PointSource(Protocol):
     """The ledger, as a projection that reads it sees it.
 
-    A record is searchable, and so a point, when it is active and was stored with a vector.
+    A record is a point when it was stored with a vector: active and superseded ones, told apart by
+    `Payload.status`. Every request's filter says which of them it admits.
     """
 
     def freshness(self) -> int:
@@ -253,12 +254,18 @@ class Ledger(PointSource, Protocol):
         The check for an earlier outcome and the insert are one transaction: of two processes that
         send the same request at once, one writes and the other gets the first one's outcome (nothing
         of its own is stored then).
+
+        An entry that `supersedes` a record goes on top of the newest member of that record's chain,
+        which becomes superseded: however many writers name the same record, the chain stays one line.
+        Raises MemoryNotFoundError for an id that is unknown or another user's, InvalidArgumentError
+        for a raw turn.
         """
         ...
 
     def replace(self, entry: Entry, expected_version: int) -> None:
         """Store a new version of a record; the old text becomes a `RecordVersion`.
 
+        Its status and its links to other records stay as the ledger has them.
         Raises MemoryNotFoundError, or ConflictError when the record is no longer `expected_version`.
         """
         ...
@@ -268,6 +275,8 @@ class Ledger(PointSource, Protocol):
 
         `rewritten` are records that quote a removed one: in the same transaction they get their new
         text, and no version keeps the old.
+
+        A chain closes over the gap; a record whose successors are all gone is current again.
         """
         ...
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from sqlalchemy import ClauseElement, Select, and_, exists, func, select
+from sqlalchemy import ClauseElement, Select, and_, exists, func, or_, select
 
 from hy_memory.ledger.database import Database
 from hy_memory.ledger.identity import EMBEDDER, from_json
@@ -48,11 +48,20 @@ def _sentence(what: str, rows: Sequence[Sequence[Any]]) -> str:
 _NO_RECORD = ~exists().where(records.c.id == vectors.c.record_id)
 _NO_OWNER = ~exists().where(records.c.id == versions.c.record_id)
 _NO_VECTOR = ~exists().where(vectors.c.record_id == records.c.id)
-_SEARCHED = and_(
-    records.c.status == Status.ACTIVE.value,
-    records.c.layer.not_in([layer.value for layer in UNSEARCHED_LAYERS]),
-)
+_SEARCHED = records.c.layer.not_in([layer.value for layer in UNSEARCHED_LAYERS])
 _OTHER_USER = and_(records.c.id == vectors.c.record_id, records.c.user_id != vectors.c.user_id)
+_newer, _older = records.alias("newer"), records.alias("older")
+_SUCCESSOR = exists().where(
+    _newer.c.id == records.c.superseded_by,
+    _newer.c.supersedes == records.c.id,
+    _newer.c.user_id == records.c.user_id,
+)
+_PREDECESSOR = exists().where(
+    _older.c.id == records.c.supersedes,
+    _older.c.superseded_by == records.c.id,
+    _older.c.user_id == records.c.user_id,
+)
+_IS_SUPERSEDED = records.c.status == Status.SUPERSEDED.value
 _LOGGED = exists().where(changes.c.record_id == records.c.id)
 
 _QUERIES: dict[str, Select[Any]] = {
@@ -62,5 +71,11 @@ _QUERIES: dict[str, Select[Any]] = {
     ),
     "versions without a record": select(versions.c.record_id).where(_NO_OWNER).distinct(),
     "searchable memories without a vector": select(records.c.id).where(_SEARCHED, _NO_VECTOR),
+    "superseded memories without the one that took their place": select(records.c.id).where(
+        or_(_IS_SUPERSEDED, records.c.superseded_by.is_not(None)), ~and_(_IS_SUPERSEDED, _SUCCESSOR)
+    ),
+    "memories without the one whose place they took": select(records.c.id).where(
+        records.c.supersedes.is_not(None), ~_PREDECESSOR
+    ),
     "memories that the change log does not know": select(records.c.id).where(~_LOGGED),
 }

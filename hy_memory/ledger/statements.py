@@ -7,7 +7,6 @@ statement) out of every search. Statements that insert take the values of `rows`
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
@@ -28,6 +27,8 @@ from sqlalchemy import (
 )
 from sqlalchemy.engine import Dialect
 
+from hy_memory.ledger.links import Links
+from hy_memory.ledger.prepared import Prepared
 from hy_memory.ledger.rows import POINT_COLUMNS, RECORD_COLUMNS
 from hy_memory.ledger.schema import (
     changes,
@@ -59,21 +60,12 @@ InsertOr: TypeAlias = "Callable[[Table], sqlite.Insert] | Callable[[Table], post
 
 _LOGGED = ("user_id", "record_id", "kind", "version", "at")
 """The columns of `changes` that a writer fills; the engine numbers the rows."""
-_REPLACED = tuple(column.name for column in records.columns if column.name not in ("id", "request_id"))
+REPLACED = tuple(
+    column.name
+    for column in records.columns
+    if column.name not in ("id", "request_id", "status", "supersedes", "superseded_by")
+)
 """The columns of `records` that an update writes, in the schema's order."""
-
-
-@dataclass(frozen=True, slots=True)
-class Prepared:
-    """A statement's text and the names of its parameters, in order, with those already bound."""
-
-    sql: str
-    names: tuple[str, ...]
-    bound: dict[str, object]
-
-    def bind(self, **values: object) -> tuple[object, ...]:
-        """Return the parameters to run it with."""
-        return tuple([values[name] if name in values else self.bound[name] for name in self.names])
 
 
 class Statements:
@@ -121,8 +113,8 @@ class Statements:
 
     @cached_property
     def replace_record(self) -> Prepared:
-        """A `record_row` without its id and request, then id, then the version it must have."""
-        values = {name: bindparam(f"new_{name}") for name in _REPLACED}
+        """A `record_row`'s values of `REPLACED`, then id, then the version it must have."""
+        values = {name: bindparam(f"new_{name}") for name in REPLACED}
         current = and_(records.c.id == bindparam("old_id"), records.c.version == bindparam("old_version"))
         return self.prepare(update(records).where(current).values(values))
 
@@ -138,13 +130,18 @@ class Statements:
     def doomed(self) -> Prepared:
         """What a removal must know of the records it removes. Parameters: ids."""
         c = records.c
-        columns = (c.id, c.user_id, c.layer, c.status, c.version, c.request_id)
+        columns = (c.id, c.user_id, c.layer, c.status, c.version, c.request_id, c.supersedes, c.superseded_by)
         return self.prepare(select(*columns).where(self.is_among(c.id, "ids")))
 
     @cached_property
     def delete_records(self) -> Prepared:
         """Vectors and versions go with them (foreign keys). Parameters: ids."""
         return self.prepare(delete(records).where(self.is_among(records.c.id, "ids")))
+
+    @cached_property
+    def links(self) -> Links:
+        """What writes the links between records."""
+        return Links(self.prepare)
 
     @cached_property
     def insert_version(self) -> Prepared:
@@ -204,7 +201,7 @@ class Statements:
 
     def _points(self) -> Select[Any]:
         joined = vectors.join(records, records.c.id == vectors.c.record_id)
-        return select(*POINT_COLUMNS).select_from(joined).where(records.c.status == Status.ACTIVE.value)
+        return select(*POINT_COLUMNS).select_from(joined)
 
     # the change log
 
@@ -370,17 +367,11 @@ class Statements:
 
     @cached_property
     def stale_vectors(self) -> Prepared:
-        """The records with a vector, and their status, that were not logged after `after`."""
+        """The records with a vector that were not logged after `after`."""
         logged = exists().where(
             changes.c.record_id == vectors.c.record_id, changes.c.seq > bindparam("after")
         )
-        joined = vectors.join(records, records.c.id == vectors.c.record_id)
-        return self.prepare(select(records.c.id, records.c.status).select_from(joined).where(~logged))
-
-    @cached_property
-    def delete_vectors(self) -> Prepared:
-        """Parameters: ids."""
-        return self.prepare(delete(vectors).where(self.is_among(vectors.c.record_id, "ids")))
+        return self.prepare(select(vectors.c.record_id).where(~logged))
 
     @cached_property
     def count_vectors(self) -> Prepared:

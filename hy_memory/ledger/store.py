@@ -14,9 +14,9 @@ from hy_memory.ledger.checks import logical_problems
 from hy_memory.ledger.closings import ClosingWriter
 from hy_memory.ledger.database import Database
 from hy_memory.ledger.identity import EMBEDDER, from_json
+from hy_memory.ledger.prepared import Prepared
 from hy_memory.ledger.rows import to_change, to_claimed, to_outcome, to_points, to_record, to_version
 from hy_memory.ledger.selection import Selection
-from hy_memory.ledger.statements import Prepared
 from hy_memory.ledger.transaction import Transaction
 from hy_memory.ledger.turns import TurnReader
 from hy_memory.values.point import Changes, FloatArray, Point

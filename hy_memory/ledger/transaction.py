@@ -15,6 +15,7 @@ from sqlalchemy.engine.interfaces import DBAPICursor
 from hy_memory.errors import ConflictError, LedgerError, MemoryNotFoundError
 from hy_memory.ledger.database import Database
 from hy_memory.ledger.identity import EMBEDDER, from_json, to_json
+from hy_memory.ledger.prepared import Prepared
 from hy_memory.ledger.rows import (
     Row,
     outcome_row,
@@ -24,7 +25,9 @@ from hy_memory.ledger.rows import (
     vector_bytes,
     vector_row,
 )
-from hy_memory.ledger.statements import Prepared
+from hy_memory.ledger.schema import records
+from hy_memory.ledger.statements import REPLACED
+from hy_memory.ledger.succession import Succession, Turned
 from hy_memory.values.point import FloatArray
 from hy_memory.values.record import Status
 from hy_memory.values.write import ChangeKind, EmbedderIdentity, Entry, Outcome
@@ -58,15 +61,17 @@ class Transaction:
     # records
 
     def insert(self, entries: Sequence[Entry], request_id: str | None) -> None:
-        """Store new records."""
+        """Store new records, each on top of the chain that it is to continue."""
         sql = self.database.statements
         self._check_dims(entries)
+        self._succession.check(entries)
         rows = [record_row(entry.record, entry.record.version, request_id) for entry in entries]
         self.cursor.executemany(sql.insert_record.sql, rows)
         self._keep_vectors(entries)
         added = ChangeKind.ADD.value
         self._log([(e.record.user_id, e.record.id, added, e.record.version, self.at) for e in entries])
         self._tally(Counter((e.record.user_id, e.record.layer.value, e.record.status.value) for e in entries))
+        self._turn(self._succession.succeed(entries), ChangeKind.SUPERSEDE)
 
     def replace(self, entry: Entry, expected_version: int) -> None:
         """Store a record's next version, and the text it had until now."""
@@ -105,13 +110,14 @@ class Transaction:
         sql, record = self.database.statements, entry.record
         user_id, version, *_, layer, status = head
         self._check_dims((entry,))
-        _, *new, _, claims = record_row(record, version + 1, None)
-        self.cursor.execute(sql.replace_record.sql, (*new, claims, record.id, version))
+        row = zip(records.columns, record_row(record, version + 1, None), strict=True)
+        new = [value for column, value in row if column.name in REPLACED]
+        self.cursor.execute(sql.replace_record.sql, (*new, record.id, version))
         if entry.vector is None:
             self._run(sql.delete_vector, id=record.id)
         self._keep_vectors((entry,))
         self._log([(user_id, record.id, ChangeKind.UPDATE.value, version + 1, self.at)])
-        before, after = (user_id, layer, status), (user_id, record.layer.value, record.status.value)
+        before, after = (user_id, layer, status), (user_id, record.layer.value, status)
         if before != after:
             self._tally({before: -1, after: 1})
 
@@ -128,9 +134,10 @@ class Transaction:
         self._redact_outcomes([row for row in doomed if row[5] is not None])
         self._run(sql.delete_records, ids=packed)
         deleted = ChangeKind.DELETE.value
-        self._log([(user_id, id_, deleted, version, self.at) for id_, user_id, _, _, version, _ in doomed])
-        gone = Counter((user_id, layer, status) for _, user_id, layer, status, _, _ in doomed)
+        self._log([(user_id, id_, deleted, version, self.at) for id_, user_id, _, _, version, *_ in doomed])
+        gone = Counter((user_id, layer, status) for _, user_id, layer, status, *_ in doomed)
         self._tally({key: -amount for key, amount in gone.items()})
+        self._turn(self._succession.close_gaps(doomed), ChangeKind.RESTORE)
         users = sorted({user_id for user_id, _, _ in gone})
         self._run(sql.drop_tallies, user_ids=self.database.pack(users))
         return len(doomed)
@@ -179,11 +186,10 @@ class Transaction:
             )
             self._run(sql.log_vectors, ids=self.database.pack(ids), at=self.at)
         stale = self._rows(sql.stale_vectors, after=before)
-        missing = sum(status == Status.ACTIVE.value for _, status in stale)
-        if missing:
-            raise LedgerError(f"{missing} memories got no new vector; nothing was changed, give one for each")
-        if stale:  # of superseded records: nobody searches them, and an old vector would be of another space
-            self._run(sql.delete_vectors, ids=self.database.pack([id_ for id_, _ in stale]))
+        if stale:
+            raise LedgerError(
+                f"{len(stale)} memories got no new vector; nothing was changed, give one for each"
+            )
         self.bind_embedder(identity)
         return self._rows(sql.count_vectors)[0][0]
 
@@ -198,6 +204,22 @@ class Transaction:
             )
 
     # what every method ends with
+
+    @property
+    def _succession(self) -> Succession:
+        return Succession(self.database.statements.links, self.cursor)
+
+    def _turn(self, turned: Sequence[Turned], kind: ChangeKind) -> None:
+        """Log and count records that became superseded, or current again."""
+        if not turned:
+            return
+        now, before = Status.ACTIVE.value, Status.SUPERSEDED.value
+        if kind is ChangeKind.SUPERSEDE:
+            now, before = before, now
+        self._log([(one.user_id, one.id, kind.value, one.version, self.at) for one in turned])
+        moved = Counter((one.user_id, one.layer, now) for one in turned)
+        moved.subtract(Counter((one.user_id, one.layer, before) for one in turned))
+        self._tally(moved)
 
     def _log(self, rows: Sequence[tuple[object, ...]]) -> None:
         self.cursor.executemany(self.database.statements.insert_change.sql, rows)

@@ -19,7 +19,7 @@ from hy_memory.ranking.bm25 import document_terms
 from hy_memory.ranking.clusters import clusters
 from hy_memory.reading.request import MIXED
 from hy_memory.values.point import Point
-from hy_memory.values.record import NORMAL_LAYERS, Layer, MemoryRecord
+from hy_memory.values.record import NORMAL_LAYERS, Layer, MemoryRecord, Status
 from hy_memory.values.write import Entry
 from hy_memory.writing.quotes import INDUCED, induced_schemas
 from hy_memory.writing.write import WritePorts, project
@@ -76,7 +76,11 @@ def evolve(user_id: str, ports: WritePorts) -> Evolution:
 def _groups(user_id: str, ledger: Ledger, embedder: Embedder) -> list[_Group]:
     """Return the groups among the user's newest memories, the same for the same memories."""
     normal = frozenset(NORMAL_LAYERS)
-    points = [one for one in ledger.points(user_id).upserted if one.payload.layer in normal]
+    points = [
+        one
+        for one in ledger.points(user_id).upserted
+        if one.payload.layer in normal and one.payload.status is Status.ACTIVE
+    ]
     points = sorted(points, key=lambda one: (one.payload.event_at, one.id))[-_NEWEST:]
     if len(points) < _SMALLEST:
         return []

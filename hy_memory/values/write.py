@@ -12,11 +12,16 @@ from hy_memory.values.record import Json, MemoryRecord
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """A record with what makes it searchable; without `vector` and `terms` it is only kept (raw turns)."""
+    """A record with what makes it searchable; without `vector` and `terms` it is only kept (raw turns).
+
+    `supersedes` is asked for when the entry is inserted: the id of a stored record whose place it takes.
+    The ledger finds the newest member of that record's chain and links the two.
+    """
 
     record: MemoryRecord
     vector: FloatArray | None = None
     terms: TermVector | None = None
+    supersedes: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +42,10 @@ class ChangeKind(StrEnum):
     ADD = "add"
     UPDATE = "update"
     REEMBED = "reembed"
+    SUPERSEDE = "supersede"
+    """Another record took its place."""
+    RESTORE = "restore"
+    """It is current again: the one that had superseded it was deleted."""
     DELETE = "delete"
     CLOSE = "close"
     """It ended its episode: nothing of the record itself changed, and histories leave it out."""

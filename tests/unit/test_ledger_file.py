@@ -8,6 +8,7 @@ import subprocess
 import sys
 import textwrap
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -236,9 +237,27 @@ def test_contradicting_rows_are_found(ledger: Ledger, tmp_path: Path) -> None:
         assert part in found
 
 
-def test_a_superseded_record_without_a_vector_is_sound(ledger: Ledger) -> None:
-    ledger.insert([Entry(entry("a", "u", status=Status.SUPERSEDED).record), kept("raw", "u")])
+def test_dangling_links_are_problems(ledger: Ledger) -> None:
+    """A chain is linked both ways, within one user, and every status says what the links say."""
+    ledger.insert([entry("a", "u"), entry("half", "u", supersedes="a"), kept("raw", "u")])
+    ledger.insert([entry("alone", "u", status=Status.SUPERSEDED)])
+    ledger.insert([entry("gone", "u", status=Status.SUPERSEDED, superseded_by="none")])
+    ledger.insert([entry("mine", "u", status=Status.SUPERSEDED, superseded_by="theirs")])
+    ledger.insert([entry("theirs", "v", supersedes="mine")])
+    ledger.insert([entry("old", "w", superseded_by="new"), entry("new", "w", supersedes="old")])
+    assert ledger.problems() == (
+        "4 superseded memories without the one that took their place: 'alone', 'gone', 'mine', 'old'",
+        "2 memories without the one whose place they took: 'half', 'theirs'",
+    )
+    assert ledger.delete(["gone", "mine", "alone", "old", "new", "half", "theirs"]) == 7
     assert ledger.problems() == ()
+
+
+def test_a_superseded_record_without_a_vector_is_a_problem(ledger: Ledger) -> None:
+    """It is searched under a source filter."""
+    ledger.insert([Entry(entry("a", "u").record)])
+    ledger.insert([replace(entry("b", "u"), supersedes="a")])
+    assert ledger.problems() == ("1 searchable memories without a vector: 'a'",)
 
 
 def test_nul_is_a_character(ledger: Ledger) -> None:

@@ -19,13 +19,14 @@ from hy_memory.errors import ClosedError
 from hy_memory.ports import Ledger
 from hy_memory.testing.contracts.ledger_reading import LedgerReading
 from hy_memory.testing.contracts.ledger_rows import entry, kept, listed, point_bytes, updated
+from hy_memory.testing.contracts.ledger_succession import LedgerSuccession
 from hy_memory.testing.contracts.ledger_turns import LedgerTurns
 from hy_memory.testing.contracts.ledger_writing import LedgerWriting, outcome
 
 OpenStore = Callable[[], Ledger]
 
 
-class LedgerContract(LedgerWriting, LedgerReading, LedgerTurns):
+class LedgerContract(LedgerWriting, LedgerReading, LedgerTurns, LedgerSuccession):
     """Every promise of `Ledger`; a store passes all of it or is no ledger."""
 
     @pytest.fixture

@@ -82,8 +82,7 @@ class LedgerTurns:
             ("c", False, DAY),
         ]
         assert found.removed == ()
-        head = entry("b", "u").record
-        ledger.replace(replace(entry("b", "u"), record=replace(head, status=Status.SUPERSEDED, version=2)), 1)
+        ledger.insert([replace(entry("d", "u", layer=Layer.L6_SCHEMA), supersedes="b")])
         ledger.delete(["a", "raw"])
         later = another.turns("u", found.seq)
         assert later.turns == ()

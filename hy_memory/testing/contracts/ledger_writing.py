@@ -227,12 +227,16 @@ class LedgerWriting:
         assert [one.version for one in ledger.versions("a")] == list(range(16, 0, -1))
         assert all(final.content.startswith(one.content) for one in ledger.versions("a"))
 
-    def test_a_point_is_active_and_has_a_vector(self, ledger: Ledger) -> None:
-        """Raw turns and superseded records are not searched."""
+    def test_a_point_has_a_vector_and_a_status(self, ledger: Ledger) -> None:
+        """Raw turns are not searched; superseded records are told apart by their status."""
         first = entry("a", "u")
         ledger.insert([first, kept("raw", "u"), entry("old", "u", status=Status.SUPERSEDED)])
-        assert set(ledger.searchable(["a", "raw", "old", "none"])) == {"a"}
-        assert {point.id for point in ledger.points("u").upserted} == {"a"}
+        points = ledger.searchable(["a", "raw", "old", "none"])
+        assert {one.id: one.payload.status for one in points.values()} == {
+            "a": Status.ACTIVE,
+            "old": Status.SUPERSEDED,
+        }
+        assert {point.id for point in ledger.points("u").upserted} == {"a", "old"}
         ledger.replace(Entry(updated(first, "kept only").record), expected_version=1)
         assert ledger.searchable(["a"]) == {}
         ledger.replace(replace(first, terms=terms(9)), expected_version=2)
@@ -326,15 +330,16 @@ class LedgerWriting:
 
     def test_reembedding_keeps_everything_but_vectors(self, ledger: Ledger) -> None:
         """C59: ids, times, versions and terms stay; projections learn of it by the change log."""
-        entries = [entry("a", "u"), entry("b", "u"), entry("old", "u", status=Status.SUPERSEDED)]
-        ledger.insert([*entries, kept("raw", "u")])
+        entries = [entry("a", "u"), replace(entry("b", "u"), supersedes="a")]
+        ledger.insert([*entries[:1], kept("raw", "u")])
+        ledger.insert(entries[1:])
         ledger.bind_embedder(IDENTITY)
-        before = ledger.points("u")
+        before, records = ledger.points("u"), ledger.records(["a", "b"])
         second = EmbedderIdentity("second", 4, "print-2")
         rows = np.stack([vector(1, 4), vector(2, 4)])
         assert ledger.reembed(second, [(["a"], rows[:1]), (["b"], rows[1:])]) == 2
         assert ledger.embedder() == second
-        assert ledger.records(["a", "b"]) == {one.record.id: one.record for one in entries[:2]}
+        assert ledger.records(["a", "b"]) == records
         changed = ledger.changes("u", before.seq)
         assert {point.id: point.vector.tolist() for point in changed.upserted} == {
             "a": rows[0].tolist(),
