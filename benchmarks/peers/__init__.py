@@ -1,0 +1,1 @@
+"""hy_memory beside its peers: one data set, one run, one worker process for each library."""
