@@ -1,6 +1,6 @@
 # make demo    a look at what it does            make test      the whole test suite but for torch
 # make bench   the speed table                   make test-all  with the tests that need torch
-# make check   format, lint, types, imports
+# make check   format, lint, types, imports      make bench-peers   beside other libraries (EVAL=folder: quality too)
 # Everything happens in .venv, which is made when it is missing and brought up to date when pyproject.toml changes.
 
 PYTHON ?= python3
@@ -9,8 +9,10 @@ BIN := $(VENV)/bin
 DEV_EXTRAS := dev,local,onnx,qdrant,chroma,postgres
 PYTEST_ARGS ?= -n auto
 BENCH_ARGS ?=
+PEERS_ARGS ?=
+EVAL ?=
 
-.PHONY: help demo test test-all check bench docs clean
+.PHONY: help demo test test-all check bench bench-peers docs clean
 help:
 	@sed -n '1,4s/^# //p' Makefile
 
@@ -55,8 +57,12 @@ check: $(VENV)/.dev
 bench: $(VENV)/.dev
 	@$(BIN)/python -m benchmarks.speed $(BENCH_ARGS)
 
+# Each peer gets an environment of its own in .venv-peers, made when it is missing; interrupted, it goes on.
+bench-peers: $(VENV)/.dev
+	@$(BIN)/python -m benchmarks.peers $(if $(EVAL),--quality $(EVAL)) $(PEERS_ARGS)
+
 docs: $(VENV)/.local
 	@$(BIN)/python docs/generate.py
 
 clean:
-	rm -rf $(VENV) $(VENV)-torch .pytest_cache .ruff_cache .hypothesis .import_linter_cache
+	rm -rf $(VENV) $(VENV)-torch .venv-peers .bench-peers .pytest_cache .ruff_cache .hypothesis .import_linter_cache

@@ -2,10 +2,11 @@
 
     python -m benchmarks.peers                          1k and 10k memories of one user
     python -m benchmarks.peers --size 1000 --only hy_memory-faiss mem0
-    python -m benchmarks.peers --quality FOLDER         also the labelled sets of a folder (see benchmarks.retrieval)
+    python -m benchmarks.peers --quality FOLDER         also the labelled sets of a folder
 
-Writes a table, figures and all numbers into docs/benchmarks. What is measured is kept in the work folder, so an
-interrupted run goes on where it was; --fresh begins anew. Progress on stderr.
+Labelled sets have the form that benchmarks.retrieval reads. Writes a table, figures and all numbers
+into docs/benchmarks. What is measured is kept in the work folder, so an interrupted run goes on where
+it was; --fresh begins anew. Progress on stderr.
 """
 
 from __future__ import annotations
@@ -55,14 +56,18 @@ def measure_sets(state: State, peers: Sequence[Peer], options: argparse.Namespac
         say(f"{name}: embedding")
         folder = sets.labelled(options.work / "sets" / name, (corpus, questions), embedder)
         (folder / "embedder.json").write_text(json.dumps(about))
-        measure_quality(state, start, [one for one in peers if one.quality], folder, options.work / "stores" / name)
+        measure_quality(
+            state, start, [one for one in peers if one.quality], folder, options.work / "stores" / name
+        )
 
 
 def write(state: State, out: Path) -> None:
     """Write the numbers, the page and the figures."""
     out.mkdir(parents=True, exist_ok=True)
     results = collect(state.all, ROSTER)
-    (out / "results.json").write_text(json.dumps(results, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+    (out / "results.json").write_text(
+        json.dumps(results, indent=1, ensure_ascii=False) + "\n", encoding="utf-8"
+    )
     (out / "peers.md").write_text(page(results), encoding="utf-8")
     python = environments.python_of("plots")
     subprocess.run([str(python), str(_HERE / "plots.py"), str(out / "results.json")], check=True)
@@ -78,8 +83,12 @@ def arguments(given: Sequence[str] | None = None) -> argparse.Namespace:
     parser.add_argument("--only", nargs="+", choices=[peer.name for peer in ROSTER], help="these peers")
     parser.add_argument("--questions", type=int, default=100)
     parser.add_argument("--quality", type=Path, help="folder of labelled sets")
-    parser.add_argument("--embedder", default="auto", help="whose vectors everybody gets on the labelled sets")
-    parser.add_argument("--fill-minutes", type=float, default=30.0, help="a peer that would take longer is left out")
+    parser.add_argument(
+        "--embedder", default="auto", help="whose vectors everybody gets on the labelled sets"
+    )
+    parser.add_argument(
+        "--fill-minutes", type=float, default=30.0, help="a peer that would take longer is left out"
+    )
     parser.add_argument("--work", type=Path, default=Path(".bench-peers"))
     parser.add_argument("--out", type=Path, default=Path("docs/benchmarks"))
     parser.add_argument("--cache", type=Path, default=Path.home() / ".cache/hy_memory-benchmarks")

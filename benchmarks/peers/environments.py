@@ -2,8 +2,8 @@
 
     python -m benchmarks.peers.environments [NAME …]
 
-They live in `.venv-peers/NAME` (or under $PEERS_VENVS); a changed requirements file makes its environment anew.
-hy_memory itself runs in the environment that runs the benchmark.
+They live in `.venv-peers/NAME` (or under $PEERS_VENVS); a changed requirements file makes its
+environment anew. hy_memory itself runs in the environment that runs the benchmark.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """The measurements: filling, searching in turns, adding one by one, and quality on labelled sets.
 
-Everything measured goes into a `State`, a JSON file, as soon as it is there: a run that is interrupted goes on
-where it was. Searches of one size are measured together or not at all, because they are compared.
+Everything measured goes into a `State`, a JSON file, as soon as it is there: a run that is interrupted
+goes on where it was. Searches of one size are measured together or not at all: they are compared.
 """
 
 from __future__ import annotations
@@ -146,7 +146,9 @@ class SpeedRun:
 
     def _open(self, peer: Peer, process: Process, folder: Path) -> None:
         hello = process.ask("hello")
-        opened = process.ask("open", data=str(self._data), folder=str(folder / "store"), options=dict(peer.options))
+        opened = process.ask(
+            "open", data=str(self._data), folder=str(folder / "store"), options=dict(peer.options)
+        )
         self._state.put(hello, "hello", peer.name)
         self._state.put({"cpu": opened["cpu"], "wall": opened["wall"]}, "open", self._size, peer.name)
         self._state.put(None, "cannot", self._size, peer.name)
@@ -168,16 +170,23 @@ class SpeedRun:
         for turn, first in enumerate(range(0, len(rows), BATCH)):
             shift = turn % len(arms)
             for peer, arm in arms[shift:] + arms[:shift]:
-                one = found[f"{peer.name}/{arm}"]
-                is_slow = sum(one["wall"]) > ARM_SECONDS and len(one["wall"]) >= 10
-                if "wrong" in one or is_slow:
-                    continue
-                part = rows[first : first + BATCH]
-                answer = ready[peer.name].ask("search", arm=arm, rows=part, limit=LIMIT)
-                for what in ("cpu", "wall", "ids"):
-                    one[what].extend(answer[what])
+                self._turn(ready[peer.name], arm, rows[first : first + BATCH], found[f"{peer.name}/{arm}"])
             say(f"  {self._size}: searched {min(first + BATCH, len(rows))} of {len(rows)}")
         return found
+
+    def _turn(self, process: Process, arm: str, rows: list[int], one: dict[str, Any]) -> None:
+        """Ask one arm a few questions, unless it is wrong or has taken long enough."""
+        is_slow = sum(one["wall"]) > ARM_SECONDS and len(one["wall"]) >= 10
+        if "wrong" in one or is_slow:
+            return
+        try:
+            answer = process.ask("search", arm=arm, rows=rows, limit=LIMIT)
+        except (CannotError, WorkerError) as error:
+            one["wrong"] = str(error)
+            say(f"  {self._size}: {arm}: {error}")
+            return
+        for what in ("cpu", "wall", "ids"):
+            one[what].extend(answer[what])
 
     def _check(self, process: Process, arm: str) -> str:
         """Return what is wrong with an arm, "" when it finds what is stored and nobody else's."""
@@ -200,9 +209,9 @@ class SpeedRun:
 
     def _after(self, peer: Peer, process: Process) -> None:
         """Measure memory and disk, then add one by one."""
-        self._state.put(process.ask("stats"), "stats", self._size, peer.name)
         first = len(self._users) - SINGLES
         try:
+            self._state.put(process.ask("stats"), "stats", self._size, peer.name)
             done: dict[str, Any] = process.ask("add_one", first=first, last=first + SINGLES)
         except (CannotError, WorkerError) as error:
             done = {"cannot": str(error)}

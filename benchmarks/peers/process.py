@@ -8,6 +8,7 @@ import subprocess
 import sys
 import threading
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +20,9 @@ _QUIET = {
     "LANGCHAIN_TRACING_V2": "false",
     "TOKENIZERS_PARALLELISM": "false",
 }
-_PATIENCE = 3600.0  # seconds for one request: a slow peer's batch may take minutes, a dead one must not hang us
+_PATIENCE = (
+    3600.0  # seconds for one request: a slow peer's batch may take minutes, a dead one must not hang us
+)
 
 
 class CannotError(Exception):
@@ -89,7 +92,8 @@ class Process:
             self._process.wait()
         for stream in (self._process.stdin, self._process.stdout):
             if stream is not None:
-                stream.close()
+                with suppress(BrokenPipeError):  # what a dead worker did not read is still in the buffer
+                    stream.close()
 
     def _last_words(self) -> str:
         return self._log.read_text(encoding="utf-8", errors="replace")[-600:].strip()

@@ -26,6 +26,15 @@ class Peer:
     quality: bool = False
     exact: frozenset[str] = field(default_factory=frozenset)
     """Arms that promise the nearest vectors, so that what they find is compared with an exact search."""
+    remark: str = ""
+    """What the reader of its rows should know."""
+
+
+_WITHOUT_MODEL = (
+    "Published hy-memory 2.0.6 needs a language model to write in its mode `pro`: here ready facts are given "
+    "to it and its reconciler is switched off (RECONCILE_ENABLED=false). Its searches use no language model. "
+    "`lite` keeps raw texts. Its log is set to warnings."
+)
 
 
 def _ours(backend: str, title: str, largest: int = 100_000, quality: bool = False) -> Peer:
@@ -50,8 +59,16 @@ def _published(backend: str, mode: str, quality: bool = False) -> Peer:
         adapter="hy_memory_2",
         options={"backend": backend, "mode": mode},
         arms=arms,
+        exact=frozenset({"legacy"}),
+        remark=_WITHOUT_MODEL,
         quality=quality,
     )
+
+
+_FILTERED_AFTER = (
+    "LangChain's FAISS filters the 20 nearest of everybody (fetch_k), so a user who owns few of the memories "
+    "gets few or none; `fetch_k = all` is what full answers cost there."
+)
 
 
 def _langchain(store: str, arms: Mapping[str, str], quality: bool = False) -> Peer:
@@ -62,6 +79,7 @@ def _langchain(store: str, arms: Mapping[str, str], quality: bool = False) -> Pe
         options={"store": store},
         arms=arms,
         keeps=store == "chroma",
+        remark=_FILTERED_AFTER if store == "faiss" else "",
         quality=quality,
         exact=frozenset(arms),
     )
@@ -88,6 +106,7 @@ def _keywords(name: str) -> Peer:
         adapter="engines_keyword",
         options={"engine": name},
         arms={"search": name},
+        remark="An index for each user, built once; words split as its guide shows.",
         keeps=False,
         quality=True,
     )
@@ -120,6 +139,8 @@ ROSTER = (
         adapter="mem0_here",
         options={},
         arms={"search": "mem0, embedded Qdrant"},
+        exact=frozenset({"search"}),
+        remark="infer=False; without its optional spaCy and fastembed models, which come from the network.",
         quality=True,
     ),
     _langchain(

@@ -1,7 +1,7 @@
 """The data that everybody gets, as files: documents and questions (JSON lines) and their vectors (.npy).
 
-Synthetic: `maya` owns the measured number of memories, `omar` a tenth of it (so that the user filter has something
-to keep out), `lena` those that are added one by one. Labelled: a set as `benchmarks.retrieval` reads it.
+Synthetic: `maya` owns the measured number of memories, `omar` a tenth of it (so that the user filter has
+something to keep out), `lena` those that are added one by one. Labelled: as `benchmarks.retrieval` reads it.
 """
 
 from __future__ import annotations
@@ -62,7 +62,10 @@ def labelled(folder: Path, paths: tuple[Path, Path], embedder: FiledEmbedder) ->
 
 def nearest(folder: Path, limit: int) -> list[list[str]]:
     """Return the ids of each synthetic question's nearest memories of its user, by exact cosine."""
-    documents, asked = list(read_lines(folder / "documents.jsonl")), list(read_lines(folder / "questions.jsonl"))
+    documents, asked = (
+        list(read_lines(folder / "documents.jsonl")),
+        list(read_lines(folder / "questions.jsonl")),
+    )
     size = sum(one["user"] == OWNER for one in documents)
     own = np.load(folder / "documents.npy", mmap_mode="r")[:size]
     found = []

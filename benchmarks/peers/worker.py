@@ -2,10 +2,10 @@
 
     python -P worker.py ADAPTER    requests on stdin, answers on the first stdout
 
-Requests are ``{"do": verb, …}``; an answer is ``{"ok": …}``, ``{"cannot": reason}`` where the library has no such
-thing, or ``{"failed": traceback}``. Whatever the library prints goes to stderr. The times of a call are
-``time.process_time`` (all threads of this process) and ``time.perf_counter``, taken around the library's own
-call and nothing else. This file runs in environments that have neither hy_memory nor much else.
+Requests are ``{"do": verb, …}``; an answer is ``{"ok": …}``, ``{"cannot": reason}`` where the library has
+no such thing, or ``{"failed": traceback}``. Whatever the library prints goes to stderr. The times of a call
+are ``time.process_time`` (all threads of this process) and ``time.perf_counter``, taken around the library's
+own call and nothing else. This file runs in environments that have neither hy_memory nor much else.
 """
 
 from __future__ import annotations
@@ -73,8 +73,8 @@ class Lookup:
 class Worker:
     """The verbs; an adapter module has ``PACKAGES`` and ``open_store(folder, lookup, options)``.
 
-    A store has ``add(rows)`` and, as far as the library can, ``add_one(row)``, ``close()``; ``arms`` names its
-    ways of searching: each is called with (question, user, limit) and returns document ids, best first.
+    A store has ``add(rows)`` and, as far as the library can, ``add_one(row)`` and ``close()``; ``arms`` names
+    its ways of searching: each is called with (question, user, limit) and returns document ids, best first.
     """
 
     def __init__(self, adapter: Any, imported: Answer) -> None:
@@ -85,7 +85,11 @@ class Worker:
 
     def hello(self, _: Answer) -> Answer:
         """Return versions and what importing cost."""
-        return {"versions": _versions(self._adapter.PACKAGES), "python": sys.version.split()[0], **self._imported}
+        return {
+            "versions": _versions(self._adapter.PACKAGES),
+            "python": sys.version.split()[0],
+            **self._imported,
+        }
 
     def open(self, request: Answer) -> Answer:
         """Open the store of a data set; return what constructing it cost."""
@@ -134,7 +138,10 @@ class Worker:
         import psutil
 
         files = (file for file in self._folder.rglob("*") if file.is_file())
-        return {"rss": psutil.Process().memory_info().rss, "disk": sum(512 * file.stat().st_blocks for file in files)}
+        return {
+            "rss": psutil.Process().memory_info().rss,
+            "disk": sum(512 * file.stat().st_blocks for file in files),
+        }
 
     def close(self, _: Answer) -> Answer:
         """Close the store."""

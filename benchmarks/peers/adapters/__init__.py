@@ -1,1 +1,1 @@
-"""One module a library: how it is opened, filled and asked. Loaded by path, in the library's own environment."""
+"""One module a library: how it is opened, filled and asked; loaded by path, in its own environment."""

@@ -1,4 +1,4 @@
-"""Vector engines asked directly, with a user filter: the vectors go in and ids come out, no texts are kept."""
+"""Vector engines asked directly, with a user filter: vectors go in and ids come out, no texts are kept."""
 
 from __future__ import annotations
 
@@ -108,7 +108,9 @@ class Chroma:
 
     def _search(self, question: str, user: str, limit: int) -> list[str]:
         vector = self._lookup.question(question)[None, :]
-        return self._collection.query(query_embeddings=vector, n_results=limit, where={"user": user})["ids"][0]
+        return self._collection.query(query_embeddings=vector, n_results=limit, where={"user": user})["ids"][
+            0
+        ]
 
 
 def open_store(folder: Path, lookup: Any, options: dict[str, Any]) -> Any:

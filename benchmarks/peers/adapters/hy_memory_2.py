@@ -1,8 +1,8 @@
 """The published hy-memory 2.0, without a language model.
 
-Mode `pro` stores facts by `add_extracted` with its reconciler, which needs a language model, switched off by its
-own RECONCILE_ENABLED=false; mode `lite` stores raw texts by `add`. Its log is set to warnings: at its default
-level a part of each search would be log lines.
+Mode `pro` stores facts by `add_extracted` with its reconciler, which needs a language model, switched
+off by its own RECONCILE_ENABLED=false; mode `lite` stores raw texts by `add`. Its log is set to warnings:
+at its default level a part of each search would be log lines.
 """
 
 from __future__ import annotations
@@ -75,7 +75,9 @@ class Store:
                 done = self._client.add_extracted(facts, user_id=user, memory_at=_time(moment))
                 if not done["success"]:
                     raise RuntimeError(done["error_message"])
-                if len(done["memory_ids"]) == len(part):  # else its dedup dropped some, and does not say which
+                if len(done["memory_ids"]) == len(
+                    part
+                ):  # else its dedup dropped some, and does not say which
                     self._by_id.update(zip(done["memory_ids"], (one["id"] for one in part), strict=True))
 
     def add_one(self, row: int) -> None:
@@ -106,9 +108,7 @@ class Store:
     def _arm(self, reader: str) -> Any:
         def search(question: str, user: str, limit: int) -> list[str]:
             self._service.is_searching = True
-            answer = self._client.search(
-                question, user_ids=[user], limit=limit, min_score=0.0, reader=reader
-            )
+            answer = self._client.search(question, user_ids=[user], limit=limit, min_score=0.0, reader=reader)
             self._service.is_searching = False
             return [self._name(hit) for hit in answer["memories"]["normal"]]
 

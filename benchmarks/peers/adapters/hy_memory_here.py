@@ -1,4 +1,4 @@
-"""This library, from this checkout: default settings but for the backend, the data folder and the embedder."""
+"""This library, from this checkout: default settings but for backend, data folder and embedder."""
 
 from __future__ import annotations
 
@@ -39,9 +39,7 @@ class Store:
     def __init__(self, folder: Path, lookup: Any, options: dict[str, Any]) -> None:
         self._documents, self._is_bare = lookup.documents, options.get("bare", False)
         settings = {"data_dir": str(folder), "vector_store": {"provider": options["backend"]}}
-        self._client = HyMemoryClient(
-            settings, embedding_service=Service(lookup, options.get("calibration"))
-        )
+        self._client = HyMemoryClient(settings, embedding_service=Service(lookup, options.get("calibration")))
         self.arms = {reader: self._arm(reader) for reader in options.get("readers", ["legacy", "hybrid"])}
 
     def add(self, rows: range) -> None:
@@ -69,9 +67,7 @@ class Store:
 
     def _arm(self, reader: str) -> Any:
         def search(question: str, user: str, limit: int) -> list[str]:
-            answer = self._client.search(
-                question, user_ids=[user], limit=limit, min_score=0.0, reader=reader
-            )
+            answer = self._client.search(question, user_ids=[user], limit=limit, min_score=0.0, reader=reader)
             return [str(hit["meta"]["document"]) for hit in answer["memories"]["normal"]]
 
         return search

@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import warnings
 from pathlib import Path
 from typing import Any
-
-warnings.filterwarnings("ignore")
 
 from langchain_core.documents import Document
 from langchain_core.embeddings import Embeddings
