@@ -91,7 +91,7 @@ class Browsing(Lifecycle):
         )
         return browse.history(memory_id, user_id, self._open().ledger)
 
-    def get_recent_history(self, *, user_id: str, limit: int = 20) -> list[answers.Event]:
+    def get_recent_history(self, user_id: str, *, limit: int = 50) -> list[answers.Event]:
         """Return the last changes to a user's memories, newest first."""
         user_id, limit = check.identifier("user_id", user_id), check.count("limit", limit)
         return browse.recent(user_id, limit, self._open().ledger)

@@ -158,12 +158,12 @@ class Writing(Lifecycle):
         )
         return present.delete_answer(write.delete_all(where, self._open().writing))
 
-    def clone_user(self, source_user_id: str, target_user_id: str) -> answers.CloneAnswer:
+    def clone_user(self, src_user_id: str, dst_user_id: str) -> answers.CloneAnswer:
         """Copy everything one user has to another; the copies have ids of their own."""
-        source = check.identifier("source_user_id", source_user_id)
-        target = check.identifier("target_user_id", target_user_id)
+        source = check.identifier("src_user_id", src_user_id)
+        target = check.identifier("dst_user_id", dst_user_id)
         if source == target:
-            raise InvalidArgumentError("target_user_id", target, "name another user than the source")
+            raise InvalidArgumentError("dst_user_id", target, "name another user than the source")
         return {"success": True, "copied_count": write.clone_user(source, target, self._open().writing)}
 
     def evolve(self, user_id: str) -> Evolution:

@@ -11,6 +11,11 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 _IDS = ("memory_ids", "evidence_ids")
+PLAIN_FIELDS = frozenset({
+    "memory_id", "content", "score", "layer", "user_id", "agent_id", "session_id", "source",
+    "retrieval_source", "owner", "tags", "memory_at", "gmt_created", "meta",
+})  # fmt: skip
+"""What every item has; none of it is the id of another memory, but for what callers keep in `meta`."""
 _CITES = "cites "
 """How an item's evidence names a memory that a schema rests on."""
 
@@ -54,9 +59,9 @@ def is_allowed(source: str, include: Iterable[str] | None, exclude: Iterable[str
 
 
 def attached_ids(item: Mapping[str, Any]) -> Iterator[str]:
-    """Yield every id that an item carries anywhere but in the caller's own `meta`, its own id left out."""
+    """Yield every id that an item carries beside its plain fields, its own id left out."""
     for key, value in item.items():
-        if key not in ("meta", "memory_id"):
+        if key not in PLAIN_FIELDS:
             yield from (one for one in _ids_in(key, value) if one != item["memory_id"])
 
 
@@ -99,8 +104,8 @@ def check_search(asked: Mapping[str, Any], answer: Mapping[str, Any], ledger: Le
 
 def _check_order(bucket: Sequence[Mapping[str, Any]]) -> None:
     for item in bucket:
-        for key in ("score", "rerank_score"):
-            assert 0.0 <= item.get(key, 0.0) <= 1.0, f"{key} {item[key]} is outside [0, 1]"
+        assert 0.0 <= item["score"] <= 1.0, f"score {item['score']} is outside [0, 1]"
+        assert 0.0 <= item.get("rerank_score", 0.0) <= 1.0, f"rerank_score {item['rerank_score']} is, too"
     order = [(-item.get("rerank_score", item["score"]), item["memory_id"]) for item in bucket]
     assert order == sorted(order), f"out of order: {order}"
 
