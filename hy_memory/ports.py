@@ -327,6 +327,16 @@ class Ledger(PointSource, Protocol):
         """Return the texts a record used to have, newest first."""
         ...
 
+    def moment(self, user_ids: Sequence[str], at: float) -> tuple[Entry, ...]:
+        """Return what could be searched of some users at an earlier moment (epoch seconds, inclusive).
+
+        Each point's record is as it then was: its text is the newest one recorded by then, and it is
+        superseded if its successor was there. `vector` and `terms` are given where the stored ones
+        are of that text, else None. What was deleted since, or whose text of then was forgotten, is
+        not there.
+        """
+        ...
+
     def history(
         self, *, user_id: str | None = None, memory_id: str | None = None, limit: int
     ) -> tuple[Change, ...]:

@@ -6,6 +6,7 @@ import logging
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Protocol, cast
 
@@ -42,11 +43,13 @@ from hy_memory.ports import (
     Reranker,
 )
 from hy_memory.projection import Feeder, FreshKeywords, FreshVectors
+from hy_memory.reading.as_of import Moments
 from hy_memory.reading.stages.fold import fold
 from hy_memory.reading.state import ReadPorts, Stage
 from hy_memory.record_cache import RecordCache
 from hy_memory.reranking.options import RerankerFactory, RerankerOptions
 from hy_memory.settings.root import Settings
+from hy_memory.values.request import SearchRequest
 from hy_memory.values.write import EmbedderIdentity
 from hy_memory.writing.write import WritePorts
 
@@ -64,6 +67,7 @@ class Runtime:
     backend: Backend
     feeder: Feeder | None
     reading: ReadPorts
+    moments: Moments
     writing: WritePorts
     switched_off: frozenset[Stage]
     closing: ExitStack
@@ -76,6 +80,12 @@ class Runtime:
             wanted = "legacy"
         stages = cast("Sequence[Stage]", load_named("readers", wanted, READERS))
         return [stage for stage in stages if stage not in self.switched_off]
+
+    def ports(self, request: SearchRequest) -> ReadPorts:
+        """Return what the stages of `request` may reach: the memories of now, or of its moment."""
+        if request.as_of is None:
+            return self.reading
+        return self.moments.ports(self.reading, request.where.user_ids, request.as_of)
 
     def pool(self, limit: int, *, rerank: bool) -> int:
         """Return how many hits a search for `limit` keeps until the cut: more if they are reranked."""
@@ -118,6 +128,7 @@ def open_runtime(settings: Settings, service: object = None, clock: Clock | None
         keywords=CheckedKeywords(keywords, backend.name) if keywords else None,
         reranker=reranker,
     )
+    moments = Moments(ledger, embedder, partial(open_index, settings, embedder.dims))
     return Runtime(
         settings=settings,
         clock=clock,
@@ -126,6 +137,7 @@ def open_runtime(settings: Settings, service: object = None, clock: Clock | None
         backend=backend,
         feeder=feeder,
         reading=timed(reading, workers),
+        moments=workers.timed(moments) if workers else moments,
         writing=WritePorts(ledger, embedder, clock, feeder),
         switched_off=_switched_off(settings),
         closing=closing,
@@ -226,6 +238,12 @@ def open_backend(settings: Settings, dims: int, source: PointSource) -> Backend:
         memory_budget=store.memory_budget_mb << 20,
     )
     return factory(options, source)
+
+
+def open_index(settings: Settings, dims: int, source: PointSource) -> Backend:
+    """Return an exact index in memory over `source`, whatever the configured backend is."""
+    factory = cast("BackendFactory", load(BACKENDS["faiss"]))
+    return factory(BackendOptions(dims, memory_budget=settings.vector_store.memory_budget_mb << 20), source)
 
 
 def projection_name(settings: Settings, dims: int) -> str:

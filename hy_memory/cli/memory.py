@@ -107,6 +107,7 @@ def search(
     layer: options.Layers = None,
     after: options.After = None,
     before: options.Before = None,
+    as_of: options.AsOf = None,
     filters: options.Filter = None,
     explain: Annotated[
         bool, typer.Option("--explain", help="Show how each result was found, and what each stage took.")
@@ -136,6 +137,7 @@ def search(
             layers=layer,
             created_after=after,
             created_before=before,
+            as_of=as_of,
             filters=parse_json("--filter", filters),
             explain="dropped" if dropped else explain,
         )

@@ -86,6 +86,15 @@ Before: TypeAlias = Annotated[
         show_default=False,
     ),
 ]
+AsOf: TypeAlias = Annotated[
+    str | None,
+    typer.Option(
+        "--as-of",
+        metavar="TIME",
+        help="Answer from what was recorded by then; a bare day includes that whole day.",
+        show_default=False,
+    ),
+]
 Filter: TypeAlias = Annotated[
     str | None,
     typer.Option(

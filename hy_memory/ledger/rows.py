@@ -12,7 +12,7 @@ import numpy as np
 
 from hy_memory.errors import LedgerError
 from hy_memory.ledger.schema import records, vectors
-from hy_memory.values.point import Payload, Point, TermVector
+from hy_memory.values.point import FloatArray, Payload, Point, TermVector
 from hy_memory.values.record import Claimed, Json, Layer, MemoryRecord, RecordClaim, RecordVersion, Status
 from hy_memory.values.write import Change, ChangeKind, Entry, Outcome
 
@@ -157,6 +157,16 @@ def to_point(row: Row) -> Point:
     """Return the point of a row of `POINT_COLUMNS`; its arrays are read-only views of the row's bytes."""
     terms = TermVector(_frombuffer(row[13], _IDS), _frombuffer(row[14], _FLOATS))
     return Point(row[0], _frombuffer(row[12], _FLOATS), terms, to_payload(row))
+
+
+def to_vector(blob: bytes) -> FloatArray:
+    """Return a stored vector (dims,), a read-only view of its bytes."""
+    return _frombuffer(blob, _FLOATS)
+
+
+def to_terms(ids: bytes, weights: bytes) -> TermVector:
+    """Return stored terms, read-only views of their bytes."""
+    return TermVector(_frombuffer(ids, _IDS), _frombuffer(weights, _FLOATS))
 
 
 def to_points(rows: Sequence[Row]) -> tuple[Point, ...]:

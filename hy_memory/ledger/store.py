@@ -14,6 +14,7 @@ from hy_memory.ledger.checks import logical_problems
 from hy_memory.ledger.closings import ClosingWriter
 from hy_memory.ledger.database import Database
 from hy_memory.ledger.identity import EMBEDDER, from_json
+from hy_memory.ledger.moment import entries_at
 from hy_memory.ledger.prepared import Prepared
 from hy_memory.ledger.rows import to_change, to_claimed, to_outcome, to_points, to_record, to_version
 from hy_memory.ledger.selection import Selection
@@ -124,6 +125,14 @@ class SqlLedger:
     def versions(self, memory_id: str) -> tuple[RecordVersion, ...]:
         """Return a record's former texts."""
         return tuple(map(to_version, self._rows(self._sql.versions_of, id=memory_id)))
+
+    def moment(self, user_ids: Sequence[str], at: float) -> tuple[Entry, ...]:
+        """Return what could be searched at `at`, read in one snapshot."""
+        with self._database.snapshot() as cursor:
+            users = dict.fromkeys(user_ids)
+            return tuple(
+                entry for user_id in users for entry in entries_at(self._database, cursor, user_id, at)
+            )
 
     def history(
         self, *, user_id: str | None = None, memory_id: str | None = None, limit: int

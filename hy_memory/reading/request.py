@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from functools import lru_cache
 
@@ -137,12 +138,21 @@ def _period(after: object, before: object) -> Sequence[Filter]:
     if after is not None:
         parts.append(Compare("event_at", Op.GTE, to_epoch("created_after", after)))
     if before is not None:
-        bound = to_epoch("created_before", before)
-        if is_date_only(before) and bound + _DAY < LATEST:
-            parts.append(Compare("event_at", Op.LT, bound + _DAY))
-        else:
-            parts.append(Compare("event_at", Op.LTE, bound))
+        parts.append(Compare("event_at", Op.LTE, _until("created_before", before)))
     return parts
+
+
+def parse_as_of(value: object, now: float) -> float | None:
+    """Return the earlier moment that is asked about; None for now, which a later one means too."""
+    at = None if value is None else _until("as_of", value)
+    return None if at is None or at >= now else at
+
+
+def _until(name: str, value: object) -> float:
+    """Return an upper bound, inclusive; a bare day includes that whole day."""
+    bound = to_epoch(name, value)
+    whole_day = is_date_only(value) and bound + _DAY < LATEST
+    return math.nextafter(bound + _DAY, bound) if whole_day else bound
 
 
 def within(where: ScopedFilter, *narrower: Filter) -> ScopedFilter:
@@ -170,9 +180,3 @@ def refuse_other_scenes(scene: object, search_mode: object, workspace_id: object
         raise InvalidArgumentError(
             "workspace_id", workspace_id, "only working and coding memory have workspaces"
         )
-
-
-def refuse_later(as_of: object) -> None:
-    """Raise InvalidArgumentError for an argument of the contract that this version does not have."""
-    if as_of is not None:
-        raise InvalidArgumentError("as_of", as_of, "answers as of an earlier moment are not in this version")

@@ -4,16 +4,37 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import TypeAlias
+from typing import Protocol, TypeAlias
 
 import numpy as np
 
 from hy_memory.pipeline import Guarded
 from hy_memory.ports import Embedder, KeywordIndex, Ranking, Reranker, ScoreArray, VectorIndex
-from hy_memory.record_cache import RecordCache
 from hy_memory.values.point import FloatArray
+from hy_memory.values.record import Layer, MemoryRecord, RecordVersion
 from hy_memory.values.request import SearchRequest
 from hy_memory.values.result import Dropped, Hit
+from hy_memory.values.write import EmbedderIdentity
+
+
+class Records(Protocol):
+    """The truth as a search sees it: the ledger as it is, or as it was."""
+
+    def records(self, ids: Sequence[str]) -> dict[str, MemoryRecord]:
+        """Return the records that exist, by id."""
+        ...
+
+    def versions(self, memory_id: str) -> tuple[RecordVersion, ...]:
+        """Return the texts a record used to have, newest first."""
+        ...
+
+    def embedder(self) -> EmbedderIdentity | None:
+        """Return who made the stored vectors."""
+        ...
+
+    def has_layer(self, user_ids: Sequence[str], layer: Layer) -> bool:
+        """Return whether any of the users has a record of `layer`."""
+        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,7 +44,7 @@ class ReadPorts:
     `keywords` is None where the backend has no keyword recall, `reranker` where local rerank is off.
     """
 
-    records: RecordCache
+    records: Records
     embedder: Embedder
     vectors: VectorIndex
     keywords: KeywordIndex | None

@@ -38,7 +38,7 @@ class SearchRequest:
     `where` admits what may be recalled into the `normal` bucket; `top_k` 0 switches that bucket
     off. `pool` (at least `top_k`) is how many confirmed records are kept until the cut: more where
     `rerank` is to choose among them. `query_embedding` is (dims,) float32 of unit length, or None to
-    embed `query`.
+    embed `query`. `as_of` is the earlier moment (epoch seconds) that is asked about, None for now.
     """
 
     request_id: str
@@ -53,3 +53,4 @@ class SearchRequest:
     query_embedding: FloatArray | None = None
     rerank: bool = False
     explain: Explain = Explain.NO
+    as_of: float | None = None

@@ -16,11 +16,11 @@ from hy_memory.reading.context import Context, build
 from hy_memory.reading.read import read
 from hy_memory.reading.request import (
     bucket,
+    parse_as_of,
     parse_embedding,
     parse_explain,
     parse_query,
     parse_scope,
-    refuse_later,
     refuse_other_scenes,
     searchable_layers,
     within,
@@ -83,11 +83,12 @@ class Searching(Lifecycle):
         started = time.perf_counter()
         runtime = self._open()
         refuse_other_scenes(scene, search_mode, workspace_id, branch)
-        refuse_later(as_of)
         check.score("working_fact_min_score", working_fact_min_score)
         if working_experience_min_score is not None:
             check.score("working_experience_min_score", working_experience_min_score)
         now = runtime.clock.now()
+        moment = parse_as_of(as_of, now)
+        now = now if moment is None else moment
         least = check.score("min_score", min_score)
         least_schema = check.score("schema_min_score", schema_min_score)
         where = parse_scope(
@@ -117,6 +118,7 @@ class Searching(Lifecycle):
             query_embedding=parse_embedding(query_embedding, runtime.embedder),
             rerank=reranked,
             explain=parse_explain(explain),
+            as_of=moment,
         )
         answer = self._read(runtime, check.string("reader", reader), request)
         answer["elapsed_ms"] = (time.perf_counter() - started) * 1000
@@ -126,7 +128,7 @@ class Searching(Lifecycle):
         stages = runtime.reader(reader)
         seconds = runtime.settings.recall.timeout
         outcome = guard(
-            "reader", lambda: within_time(seconds, lambda: read(stages, request, runtime.reading))
+            "reader", lambda: within_time(seconds, lambda: read(stages, request, runtime.ports(request)))
         )
         failed = isinstance(outcome, Guarded)
         if failed:
@@ -152,6 +154,7 @@ class Searching(Lifecycle):
         reader: str = "",
         include_sources: Sequence[str] | None = None,
         exclude_sources: Sequence[str] | None = None,
+        as_of: Moment | None = None,
     ) -> Context:
         """Return the memories that answer a question as one block for a prompt, within `max_tokens`.
 
@@ -168,6 +171,7 @@ class Searching(Lifecycle):
             reader=reader,
             include_sources=include_sources,
             exclude_sources=exclude_sources,
+            as_of=as_of,
         )
         return build(answer, budget)
 

@@ -132,9 +132,7 @@ def test_settings_that_are_none(tmp_path: Path) -> None:
         load_settings({"dynamics": {}}, environ={})
 
 
-def test_as_of_is_refused_and_thresholds_of_other_scenes_are_checked(client: HyMemoryClient) -> None:
-    with pytest.raises(InvalidArgumentError, match="as_of"):
-        client.search("zeta", user_ids=["u"], as_of="2024-01-01")
+def test_thresholds_of_other_scenes_are_checked(client: HyMemoryClient) -> None:
     with pytest.raises(InvalidArgumentError, match="working_fact_min_score"):
         client.search("zeta", user_ids=["u"], working_fact_min_score=cast("float", "x"))
 

@@ -101,7 +101,7 @@ BAD: dict[str, dict[str, tuple[Any, ...]]] = {
         "schema_min_score": _SCORE,
         "working_fact_min_score": _SCORE,
         "working_experience_min_score": tuple(one for one in _SCORE if one is not None),
-        "as_of": (0, "2024-01-01", "x"),
+        "as_of": _MOMENT,
         "intention_limit": _WHOLE,
         "reader": (None, 7, []),
         "scene": ("dream", 7, "", [], "working", "coding", "all"),

@@ -154,6 +154,7 @@ def test_every_narrowing_option_narrows() -> None:
         listed = answer("list", *options)["memories"]
         assert "".join(sorted(one["content"][-1] for one in listed)) == numbers, options
     assert len(answer("search", "coffee number", "-n", "2", "--min-score", "0")["memories"]["normal"]) == 2
+    assert answer("search", "coffee number", "--as-of", "2024-01-05")["memories"]["normal"] == []
     page = answer("list", "-n", "2", "--offset", "1", "--order", "asc")
     assert [one["content"][-1] for one in page["memories"]] == ["1", "2"]
 
