@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import cast
 
 import numpy as np
+import numpy.typing as npt
 
 from hy_memory.errors import BackendError
 from hy_memory.filters.scope import ScopedFilter
@@ -74,7 +75,7 @@ def _ranking(answer: object, top_k: int, least: float, index: str) -> Ranking:
     # Of a list in order the ends tell the range. A NaN satisfies none of these.
     if not (scores.item(0) <= 1 + _SLACK and scores.item(-1) >= least - _SLACK):
         raise _nonsense(index, f"scores outside [{least:g}, 1]")
-    if not (scores[1:] <= scores[:-1] + TIE).all():
+    if not (_holds(scores[1:] <= scores[:-1]) or _holds(scores[1:] <= scores[:-1] + TIE)):
         raise _nonsense(index, "scores that are NaN or not in order, best first")
     if count < top_k and not answer.exhausted:
         raise _nonsense(index, f"{count} ids where {top_k} were asked for, and says that there are more")
@@ -86,7 +87,7 @@ def _scores(answer: object, ids: Sequence[str], least: float, index: str) -> Sco
     if not _is_floats(answer, len(ids)):
         raise _nonsense(index, f"something else than scores of {len(ids)} ids")
     scores = cast("ScoreArray", answer)
-    if ((scores > 1 + _SLACK) | (scores < least - _SLACK)).any():
+    if np.count_nonzero((scores > 1 + _SLACK) | (scores < least - _SLACK)):
         raise _nonsense(index, f"scores outside [{least:g}, 1]")
     return scores
 
@@ -96,9 +97,15 @@ def _is_ids(value: object) -> bool:
     if not isinstance(value, tuple):
         return False
     try:  # all at once: a tenth of the time that looking at each one takes
-        return b"\0" not in "".join(cast("tuple[str, ...]", value)).encode()
+        joined = "".join(cast("tuple[str, ...]", value))
+        return "\0" not in joined and (joined.isascii() or bool(joined.encode()))
     except (TypeError, UnicodeEncodeError):
         return False
+
+
+def _holds(mask: npt.NDArray[np.bool_]) -> bool:
+    """Return whether all of `mask` is true; for a short one in half the time of `all`."""
+    return np.count_nonzero(mask) == len(mask)
 
 
 def _is_floats(value: object, count: int) -> bool:
