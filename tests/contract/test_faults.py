@@ -408,6 +408,16 @@ def test_the_deadline_holds_for_twins_and_context_and_closing_waits_for_nobody(b
         assert all(one.daemon for one in set(threading.enumerate()) - before)
 
 
+@pytest.mark.parametrize("place", ["ledger.moment", "embedder"])
+def test_the_deadline_holds_for_an_earlier_moment(timed: Store, place: str) -> None:
+    asked: dict[str, Any] = {"user_ids": ["u"], "reader": "legacy", "as_of": time.time()}
+    with hanging() as hang, timed.faults.acting(place, hang):
+        failed = cast("dict[str, Any]", timed.client.search("alpha", **asked))
+    check_laws(failed, failed=True)
+    assert failed["degraded"][0]["error"].startswith("PartTimeoutError: ")
+    assert "degraded" not in timed.client.search("alpha", **asked)
+
+
 async def _twin(client: HyMemoryClient) -> object:
     return await client.async_search("alpha", user_ids=["u"])
 
