@@ -36,7 +36,7 @@ EventName: TypeAlias = Annotated[str, OneOf(tuple(ChangeKind))]
 
 
 class ChainEntry(TypedDict):
-    """One text that a memory has or had; `gmt_created` is when that text was recorded."""
+    """One text that a memory, or one that it superseded, has or had; `gmt_created`: when it was recorded."""
 
     memory_id: str
     content: str
@@ -81,12 +81,16 @@ class Evidence(TypedDict):
 
 
 class FoundItem(Item):
-    """A memory that a search found, with its score in [0, 1] and the leg that found it."""
+    """A memory that a search found, with its score in [0, 1] and the leg that found it.
+
+    `superseded_elsewhere`: there is a newer one, in a source that the caller's source filter leaves out.
+    """
 
     score: Score
     retrieval_source: str
     rerank_score: NotRequired[Score]
     evolution_chain: NotRequired[list[ChainEntry]]
+    superseded_elsewhere: NotRequired[bool]
     folded: NotRequired[list[FoldedItem]]
     evidence: NotRequired[list[Evidence]]
 

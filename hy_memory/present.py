@@ -23,9 +23,9 @@ from hy_memory.answers import (
     WriteAnswer,
 )
 from hy_memory.profile.fold import FieldHistory, Period, Profile
-from hy_memory.values.record import MemoryRecord, RecordVersion
+from hy_memory.values.record import MemoryRecord, RecordVersion, Status
 from hy_memory.values.request import Explain, SearchRequest
-from hy_memory.values.result import Degradation, Hit, SearchResult
+from hy_memory.values.result import ChainText, Degradation, Hit, SearchResult
 from hy_memory.values.write import Change, Written
 
 
@@ -184,7 +184,9 @@ def _hit(hit: Hit, explain: Explain) -> FoundItem:
     }
     if hit.rerank_score is not None:
         shown["rerank_score"] = hit.rerank_score
-    if hit.versions:
+    if record.status is Status.SUPERSEDED:
+        shown["superseded_elsewhere"] = True
+    if hit.chain:
         shown["evolution_chain"] = _chain(hit)
     if hit.folded:
         shown["folded"] = [_folded(one) for one in hit.folded]
@@ -204,26 +206,19 @@ def _folded(record: MemoryRecord) -> FoldedItem:
 
 
 def _chain(hit: Hit) -> list[ChainEntry]:
-    """Return the texts of a memory from the one it has now to the first; each with when it was recorded."""
+    """Return the text of a hit and those before it; each with when it was recorded."""
     record = hit.record
-    now: ChainEntry = {
-        "memory_id": record.id,
-        "content": record.content,
-        "memory_at": record.memory_at,
-        "gmt_created": record.updated_at,
-        "layer": record.layer.value,
-    }
-    earlier: list[ChainEntry] = [
+    now = ChainText(record.id, record.content, record.memory_at, record.updated_at, record.layer)
+    return [
         {
             "memory_id": one.memory_id,
             "content": one.content,
             "memory_at": one.memory_at,
             "gmt_created": one.recorded_at,
-            "layer": record.layer.value,
+            "layer": one.layer.value,
         }
-        for one in hit.versions
+        for one in (now, *hit.chain)
     ]
-    return [now, *earlier]
 
 
 def _trace(result: SearchResult, explain: Explain) -> Trace:

@@ -22,7 +22,7 @@ HYBRID: tuple[Stage, ...] = (
     fold,
     rerank,
     cut,
-    chains,
     schemas,
     intentions,
+    chains,
 )

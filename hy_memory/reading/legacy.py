@@ -21,7 +21,7 @@ LEGACY: tuple[Stage, ...] = (
     fold,
     rerank,
     cut,
-    chains,
     schemas,
     intentions,
+    chains,
 )

@@ -14,7 +14,7 @@ from hy_memory.ports import Embedder
 from hy_memory.values import check
 from hy_memory.values.instant import LATEST, is_date_only, to_epoch
 from hy_memory.values.point import FloatArray
-from hy_memory.values.record import NORMAL_LAYERS, Layer
+from hy_memory.values.record import NORMAL_LAYERS, Layer, Status
 from hy_memory.values.request import BucketRequest, Explain
 from hy_memory.values.vectors import unit_rows
 
@@ -23,6 +23,7 @@ SCENES = ("chat", "working", "coding", "all")
 SEARCH_MODES = ("default", "agentic")
 MIXED = "mixed"
 """The source of a memory derived from several; left out under any source filter that does not name it."""
+_ACTIVE = Compare("status", Op.EQ, Status.ACTIVE.value)
 
 
 def parse_query(query: object, queries: object) -> str:
@@ -61,6 +62,20 @@ def parse_scope(
     if filters is not None:
         parts.append(parse_filter(filters))
     return scoped(check.identifiers("user_ids", user_ids), all_of(*parts))
+
+
+def parse_sources(include: object, exclude: object) -> Filter | None:
+    """Return the source filter, None where neither list names anything."""
+    parts = _sources(include, exclude)
+    return all_of(*parts) if parts else None
+
+
+def current(where: ScopedFilter, sources: Filter | None) -> ScopedFilter:
+    """Return what of a scope may be found: active records; under a source filter superseded ones too.
+
+    Whether a superseded one is the newest that the sources admit takes its chain to tell: see `wall`.
+    """
+    return within(where, _ACTIVE) if sources is None else where
 
 
 def searchable_layers(layers: object, now: float) -> Filter:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from hy_memory.filters.scope import ScopedFilter
+from hy_memory.filters.tree import Filter
 from hy_memory.values.point import FloatArray
 from hy_memory.values.record import Layer
 
@@ -39,6 +40,8 @@ class SearchRequest:
     off. `pool` (at least `top_k`) is how many confirmed records are kept until the cut: more where
     `rerank` is to choose among them. `query_embedding` is (dims,) float32 of unit length, or None to
     embed `query`. `as_of` is the earlier moment (epoch seconds) that is asked about, None for now.
+    `sources` is the source filter, None where there is none: under it `where` admits superseded records
+    too, and those are hits that no admitted newer one stands for.
     """
 
     request_id: str
@@ -54,3 +57,4 @@ class SearchRequest:
     rerank: bool = False
     explain: Explain = Explain.NO
     as_of: float | None = None
+    sources: Filter | None = None

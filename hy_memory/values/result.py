@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from hy_memory.values.record import MemoryRecord, RecordVersion
+from hy_memory.values.record import Layer, MemoryRecord
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,11 +17,22 @@ class LegEvidence:
 
 
 @dataclass(frozen=True, slots=True)
+class ChainText:
+    """A text that was current until another took its place; `recorded_at` in epoch seconds."""
+
+    memory_id: str
+    content: str
+    memory_at: float | None
+    recorded_at: float
+    layer: Layer
+
+
+@dataclass(frozen=True, slots=True)
 class Hit:
     """A record found, its score in [0, 1], the leg that found it, and why.
 
-    `rerank_score` is None unless it was reranked; `versions` are the texts it used to have, newest
-    first; `folded` are further hits that say the same.
+    `rerank_score` is None unless it was reranked; `chain` are the texts it used to have and those of
+    the records it superseded, newest first; `folded` are further hits that say the same.
     """
 
     record: MemoryRecord
@@ -29,7 +40,7 @@ class Hit:
     retrieval_source: str
     evidence: tuple[LegEvidence, ...] = ()
     rerank_score: float | None = None
-    versions: tuple[RecordVersion, ...] = ()
+    chain: tuple[ChainText, ...] = ()
     folded: tuple[MemoryRecord, ...] = ()
 
 

@@ -16,11 +16,13 @@ from hy_memory.reading.context import Context, build
 from hy_memory.reading.read import read
 from hy_memory.reading.request import (
     bucket,
+    current,
     parse_as_of,
     parse_embedding,
     parse_explain,
     parse_query,
     parse_scope,
+    parse_sources,
     refuse_other_scenes,
     searchable_layers,
     within,
@@ -91,7 +93,7 @@ class Searching(Lifecycle):
         now = now if moment is None else moment
         least = check.score("min_score", min_score)
         least_schema = check.score("schema_min_score", schema_min_score)
-        where = parse_scope(
+        scope = parse_scope(
             user_ids=user_ids,
             agent_ids=agent_ids,
             session_ids=session_ids,
@@ -101,6 +103,8 @@ class Searching(Lifecycle):
             created_before=created_before,
             filters=filters,
         )
+        sources = parse_sources(include_sources, exclude_sources)
+        where = current(scope, sources)
         reranked = check.flag("rerank", rerank) and runtime.reading.reranker is not None
         top_k = check.count("limit", limit)
         request = SearchRequest(
@@ -119,6 +123,7 @@ class Searching(Lifecycle):
             rerank=reranked,
             explain=parse_explain(explain),
             as_of=moment,
+            sources=sources,
         )
         answer = self._read(runtime, check.string("reader", reader), request)
         answer["elapsed_ms"] = (time.perf_counter() - started) * 1000

@@ -92,7 +92,12 @@ class Writing(Lifecycle):
     ) -> answers.WriteAnswer:
         """Store ready facts, each a text or ``{"content", "name", "timestamp", "metadata"}``: all or none.
 
-        `embeddings` (n, dims) saves embedding them. Raises as `add` does.
+        A fact with ``"supersedes": memory_id`` takes that memory's place, or that of the newest one in
+        its chain where it was superseded before; searches find the new one and show the old in its
+        `evolution_chain`. `embeddings` (n, dims) saves embedding them.
+
+        Raises as `add` does, and:
+            MemoryNotFoundError: the user has no memory with an id to supersede; nothing is stored.
         """
         started = time.perf_counter()
         runtime = self._open()
@@ -138,7 +143,10 @@ class Writing(Lifecycle):
         return present.item(write.update(memory_id, changed, self._open().writing, user_id))
 
     def delete(self, memory_id: str, *, user_id: str | None = None) -> answers.DeleteAnswer:
-        """Remove a memory everywhere, its old versions too; deleting it again deletes 0."""
+        """Remove a memory everywhere, its old versions too; deleting it again deletes 0.
+
+        A memory that it had superseded is current again; where it stood between two, these are linked.
+        """
         memory_id, user_id = (
             check.identifier("memory_id", memory_id),
             check.optional_identifier("user_id", user_id),

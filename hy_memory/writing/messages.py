@@ -19,7 +19,10 @@ _METADATA_DEPTH = 32  # deeper nesting is no metadata a person wrote, and would 
 
 @dataclass(frozen=True, slots=True)
 class Draft:
-    """A memory to be: `speaker` is a person's name ("" where only a role is known)."""
+    """A memory to be: `speaker` is a person's name ("" where only a role is known).
+
+    `supersedes` is the id of a memory whose place it is to take.
+    """
 
     content: str
     role: str = "user"
@@ -27,6 +30,7 @@ class Draft:
     said_at: float | None = None
     tags: tuple[str, ...] = ()
     metadata: Mapping[str, Json] = field(default_factory=dict[str, Json])
+    supersedes: str | None = None
 
 
 def parse_messages(data: object) -> tuple[Draft, ...]:

@@ -54,7 +54,10 @@ def conversation(data: object, *, metadata: object, request_id: object, **origin
 
 
 def facts(contents: object, *, metadata: object, request_id: object, **origin: object) -> AddRequest:
-    """Return the request for `add_extracted`: ready facts, each a text or ``{"content", …}``."""
+    """Return the request for `add_extracted`: ready facts, each a text or ``{"content", …}``.
+
+    A fact's ``supersedes`` names the memory whose place it takes.
+    """
     if not isinstance(contents, list | tuple) or not contents:
         raise InvalidArgumentError("contents", contents, "give a non-empty list of texts")
     shared = parse_metadata("metadata", metadata)
@@ -125,7 +128,8 @@ def _fact(name: str, value: object) -> Draft:
     if not isinstance(value, Mapping):
         raise InvalidArgumentError(name, value, "give a text, or a mapping with 'content'")
     check.text(f"{name}.content", value.get("content"))
-    return parse_messages(dict(value))[0]
+    superseded = check.optional_identifier(f"{name}.supersedes", value.get("supersedes"))
+    return replace(parse_messages(dict(value))[0], supersedes=superseded)
 
 
 def _with_metadata(draft: Draft, shared: Mapping[str, Json]) -> Draft:
@@ -140,5 +144,8 @@ def _request(drafts: tuple[Draft, ...], origin: Origin, request_id: object, *, k
 
 def _hash(drafts: tuple[Draft, ...], origin: Origin) -> str:
     told = [[d.content, d.role, d.speaker, d.said_at, d.tags, dict(d.metadata)] for d in drafts]
+    for one, draft in zip(told, drafts, strict=True):
+        if draft.supersedes is not None:  # only then: outcomes stored before there was such a key stay valid
+            one.append(draft.supersedes)
     whole = json.dumps([told, repr(origin)], ensure_ascii=True, sort_keys=True)
     return hashlib.sha256(whole.encode()).hexdigest()

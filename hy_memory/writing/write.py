@@ -32,6 +32,7 @@ from hy_memory.writing.compose import (
     with_renamed,
     without_memory,
 )
+from hy_memory.writing.lineage import relinked, whole_chains
 from hy_memory.writing.quotes import quoting_schemas
 from hy_memory.writing.request import AddRequest, Changed
 
@@ -53,14 +54,19 @@ class WritePorts:
 def add(request: AddRequest, ports: WritePorts, vectors: FloatArray | None = None) -> Written:
     """Store the drafts, searchable on return; `vectors` (n, dims) saves embedding them.
 
-    Raises ConflictError where the request id was used with other content, and EmbeddingError or
-    LedgerError with nothing stored.
+    A draft that supersedes a memory takes the place of whatever is newest in that memory's chain.
+
+    Raises ConflictError where the request id was used with other content; MemoryNotFoundError where a
+    memory to supersede is not this user's, EmbeddingError and LedgerError, all with nothing stored.
     """
     user_id = request.origin.user_id
     if request.request_id:
         earlier = ports.ledger.outcome(request.request_id, user_id)
         if earlier is not None:
             return _as_before(earlier, request, ports)
+    for draft in request.drafts:
+        if draft.supersedes is not None:  # the ledger checks again; here it saves embedding in vain
+            existing(draft.supersedes, ports.ledger, user_id)
     entries = _entries(request, ports, vectors)
     memory_ids = tuple(entry.record.id for entry in entries if entry.vector is not None)
     now = entries[0].record.created_at
@@ -70,6 +76,9 @@ def add(request: AddRequest, ports: WritePorts, vectors: FloatArray | None = Non
     earlier = ports.ledger.insert(entries, outcome)
     if earlier is not None:
         return _as_before(earlier, request, ports)
+    stale = _schemas_of(_superseded_by(entries, ports), ports)
+    if stale:
+        ports.ledger.delete(stale)
     return Written(memory_ids, request_id, project(ports))
 
 
@@ -135,6 +144,15 @@ def delete(memory_ids: Sequence[str], ports: WritePorts, user_id: str | None = N
     )
 
 
+def _superseded_by(entries: Sequence[Entry], ports: WritePorts) -> list[MemoryRecord]:
+    """Return the records whose place stored entries took."""
+    new = [entry.record.id for entry in entries if entry.supersedes is not None]
+    if not new:
+        return []
+    old = [one.supersedes for one in ports.ledger.records(new).values() if one.supersedes is not None]
+    return list(ports.ledger.records(old).values())
+
+
 def _schemas_of(said: Sequence[MemoryRecord], ports: WritePorts) -> list[str]:
     """Return the schemas that speak in the words of `said`; `evolve` makes them anew from what is left."""
     users = sorted({one.user_id for one in said})
@@ -185,8 +203,7 @@ def clone_user(source_user: str, target_user: str, ports: WritePorts) -> int:
     fresh = ports.clock.make_ids(ports.clock.now(), len(records))
     renamed = {record.id: one for record, one in zip(records, fresh, strict=True)}
     ports.ledger.copy_closings(source_user, target_user)
-    for start in range(0, len(records), _COPIED_AT_ONCE):
-        batch = records[start : start + _COPIED_AT_ONCE]
+    for batch in whole_chains(relinked(records), _COPIED_AT_ONCE):
         points = ports.ledger.searchable([record.id for record in batch])
         entries: list[Entry] = []
         for record in batch:
@@ -235,8 +252,8 @@ def _entries(request: AddRequest, ports: WritePorts, vectors: FloatArray | None)
         vectors = ports.embedder.embed_documents([indexed_text(record) for record in records])
     rows = np.asarray(vectors, dtype=np.float32)
     searchable = [
-        Entry(record, rows[at], document_terms(record.content, record.context))
-        for at, record in enumerate(records)
+        Entry(record, rows[at], document_terms(record.content, record.context), draft.supersedes)
+        for at, (record, draft) in enumerate(zip(records, request.drafts, strict=True))
     ]
     return [*raw, *searchable]
 

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
 
-from hy_memory.filters.scope import ScopedFilter
 from hy_memory.pipeline import Guarded, guard
 from hy_memory.ranking.fusion import dense_scores
 from hy_memory.reading.state import ReadPorts, SearchState
-from hy_memory.values.record import MemoryRecord, Status
+from hy_memory.reading.wall import Wall
+from hy_memory.values.record import MemoryRecord
 from hy_memory.values.request import BucketRequest, Explain
 from hy_memory.values.result import Hit, LegEvidence
 
@@ -58,14 +58,8 @@ def _recalled(state: SearchState, ports: ReadPorts, asked: BucketRequest) -> lis
     ranking = ports.vectors.search(state.vector, asked.where, _MOST)
     scores = np.round(dense_scores(ranking.scores, ports.embedder.calibration), _DECIMALS).tolist()
     records = ports.records.records(ranking.ids)
-    confirmed = _confirmed(records.values(), asked.where)
+    confirmed = Wall.of(asked.where, state.request.sources, ports.records).confirmed(records)
     return [(records[one], score) for one, score in zip(ranking.ids, scores, strict=True) if one in confirmed]
-
-
-def _confirmed(records: Iterable[MemoryRecord], where: ScopedFilter) -> frozenset[str]:
-    """Return the ids of those that the ledger still holds as the filter asks: the second wall."""
-    is_admitted = where.predicate()
-    return frozenset(one.id for one in records if one.status is Status.ACTIVE and is_admitted(one))
 
 
 def _cited(schema: MemoryRecord, shown: set[tuple[str, str]]) -> frozenset[str]:

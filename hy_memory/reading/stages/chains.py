@@ -1,23 +1,72 @@
-"""Chains: a hit that was updated brings the texts it used to have; they never take a place of their own."""
+"""Chains: a hit brings the texts that it took the place of; they never take a place of their own."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
+from itertools import chain, islice
 
+from hy_memory.filters.evaluate import Predicate, predicate
+from hy_memory.filters.tree import EVERYTHING
 from hy_memory.pipeline import Guarded, guard
-from hy_memory.reading.state import ReadPorts, SearchState
-from hy_memory.values.result import Hit
+from hy_memory.reading.state import ReadPorts, Records, SearchState
+from hy_memory.values.record import MemoryRecord
+from hy_memory.values.result import ChainText, Hit
+
+_MOST = 100  # earlier texts of one hit, and links followed for them: more is a log, not an answer
 
 
 def chains(state: SearchState, ports: ReadPorts) -> SearchState:
-    """Attach the earlier versions of every hit that has any, newest first."""
-    if not any(hit.record.version > 1 for hit in state.hits or ()):
+    """Attach to the hits of every bucket what they used to say, newest first.
+
+    That is a record's own earlier texts, then the current and earlier texts of the record it
+    superseded, and so on. A source that the request leaves out is passed over.
+    """
+    buckets = (state.hits or (), state.schemas, state.intentions)
+    grown = [hit.record for hit in chain(*buckets) if hit.record.version > 1 or hit.record.supersedes]
+    if not grown:
         return state
-    attached = guard("chain", lambda: tuple(_with_chain(hit, ports) for hit in state.hits or ()))
-    if isinstance(attached, Guarded):
-        return replace(state, failures=(*state.failures, attached))
-    return replace(state, hits=attached)
+    is_allowed = predicate(EVERYTHING if state.request.sources is None else state.request.sources)
+    found = guard("chain", lambda: _earlier(grown, is_allowed, ports.records))
+    if isinstance(found, Guarded):
+        return replace(state, failures=(*state.failures, found))
+
+    def attached(hits: Iterable[Hit]) -> tuple[Hit, ...]:
+        return tuple(replace(hit, chain=found.get(hit.record.id, ())) for hit in hits)
+
+    hits, schemas, intentions = map(attached, buckets)
+    return replace(state, hits=hits, schemas=schemas, intentions=intentions)
 
 
-def _with_chain(hit: Hit, ports: ReadPorts) -> Hit:
-    return hit if hit.record.version == 1 else replace(hit, versions=ports.records.versions(hit.record.id))
+def _earlier(
+    heads: Sequence[MemoryRecord], is_allowed: Predicate, records: Records
+) -> dict[str, tuple[ChainText, ...]]:
+    """Return the earlier texts of each of `heads`, newest first."""
+    lines = _lines(heads, is_allowed, records)
+    return {one: tuple(islice(_texts(line, records), 1, 1 + _MOST)) for one, line in lines.items()}
+
+
+def _lines(
+    heads: Sequence[MemoryRecord], is_allowed: Predicate, records: Records
+) -> dict[str, list[MemoryRecord]]:
+    """Return each of `heads` with the allowed members of its chain below it; all chains a link at a time."""
+    lines = {one.id: [one] for one in heads}
+    below = {one.id: one.supersedes for one in heads if one.supersedes is not None}
+    for _ in range(_MOST):  # which also ends a ring, should a store be damaged
+        if not below:
+            break
+        loaded = records.records(list(dict.fromkeys(below.values())))
+        members = {head: loaded[one] for head, one in below.items() if one in loaded}
+        for head, member in members.items():
+            if is_allowed(member) and member.user_id == lines[head][0].user_id:
+                lines[head].append(member)
+        below = {head: one.supersedes for head, one in members.items() if one.supersedes is not None}
+    return lines
+
+
+def _texts(line: Sequence[MemoryRecord], records: Records) -> Iterable[ChainText]:
+    """Yield the texts of records, each from the one it has now to its first."""
+    for one in line:
+        yield ChainText(one.id, one.content, one.memory_at, one.updated_at, one.layer)
+        for old in records.versions(one.id) if one.version > 1 else ():
+            yield ChainText(old.memory_id, old.content, old.memory_at, old.recorded_at, one.layer)

@@ -8,7 +8,7 @@ from dataclasses import replace
 from hy_memory.reading.stages.hydrate import hydrate_at_least
 from hy_memory.reading.state import ReadPorts, SearchState
 from hy_memory.text.sameness import same_text_key
-from hy_memory.values.record import MemoryRecord, indexed_text
+from hy_memory.values.record import MemoryRecord, Status, indexed_text
 from hy_memory.values.result import Hit
 
 
@@ -30,7 +30,7 @@ def fold(state: SearchState, ports: ReadPorts) -> SearchState:
 
 def _folded(hits: Sequence[Hit]) -> tuple[Hit, ...]:
     """Return the first hit of each text in their order, each with the records of the rest."""
-    groups: dict[tuple[str, str], list[Hit]] = {}
+    groups: dict[tuple[str, Status, str], list[Hit]] = {}
     for hit in hits:
         groups.setdefault(_key(hit.record), []).append(hit)
     return tuple(
@@ -39,6 +39,6 @@ def _folded(hits: Sequence[Hit]) -> tuple[Hit, ...]:
     )
 
 
-def _key(record: MemoryRecord) -> tuple[str, str]:
-    """Return what makes two hits one: whose memory it is, and who says what."""
-    return record.user_id, same_text_key(indexed_text(record))
+def _key(record: MemoryRecord) -> tuple[str, Status, str]:
+    """Return what makes two hits one: whose memory it is, whether it still holds, and who says what."""
+    return record.user_id, record.status, same_text_key(indexed_text(record))

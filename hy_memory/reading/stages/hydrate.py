@@ -2,36 +2,43 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
 
-from hy_memory.filters.evaluate import Predicate
 from hy_memory.reading.stages.recall import recall_at_least
 from hy_memory.reading.state import ReadPorts, SearchState
+from hy_memory.reading.wall import Wall
 from hy_memory.values.record import MemoryRecord, Status
 from hy_memory.values.request import Explain
 from hy_memory.values.result import Dropped, Hit, LegEvidence
+
+_RETRIES = 3  # writers that overtake one search more often than that keep it from ending
 
 
 def hydrate(state: SearchState, ports: ReadPorts) -> SearchState:
     """Fill `hits` with the best confirmed records, as many as the request's `pool`.
 
-    This is the second wall behind the backend's filter: a record that is gone, superseded, or of
-    another scope is dropped, and the next candidate takes its place.
+    What the wall does not let through (gone, superseded, of another scope) is dropped, and the next
+    candidate takes its place.
     """
     return hydrate_at_least(state, ports, state.request.pool)
 
 
 def hydrate_at_least(state: SearchState, ports: ReadPorts, pool: int) -> SearchState:
     """Fill `hits` with the best `pool` confirmed records, or with all there are."""
-    is_admitted = state.request.where.predicate()
-    wanted = pool
+    wall = Wall.of(state.request.where, state.request.sources, ports.records)
+    wanted, retries = pool, _RETRIES
     while True:
         ids = state.candidates.ids[:wanted]
         records = ports.records.records(ids) if ids else {}
-        confirmed = [at for at, one in enumerate(ids) if _is_confirmed(records.get(one), is_admitted)]
+        kept = wall.confirmed(records)
+        if len(kept) < len(records) and retries and wall.is_allowed is None and _is_behind(records):
+            retries -= 1
+            state = recall_at_least(state, wanted)
+            continue
+        confirmed = [at for at, one in enumerate(ids) if one in kept]
         missing = pool - len(confirmed)
         if missing <= 0 or (state.candidates.complete and wanted >= len(state.candidates.ids)):
             break
@@ -46,8 +53,12 @@ def hydrate_at_least(state: SearchState, ports: ReadPorts, pool: int) -> SearchS
     return replace(state, hits=hits, dropped=(*state.dropped, *_unconfirmed(state, ids, confirmed)))
 
 
-def _is_confirmed(record: MemoryRecord | None, is_admitted: Predicate) -> bool:
-    return record is not None and record.status is Status.ACTIVE and is_admitted(record)
+def _is_behind(records: Mapping[str, MemoryRecord]) -> bool:
+    """Return whether a record was superseded since it was recalled as an active one.
+
+    Asked again, the backend gives the record that took its place; else neither would be a hit.
+    """
+    return any(one.status is Status.SUPERSEDED for one in records.values())
 
 
 def _sources(state: SearchState, places: Sequence[int]) -> list[str]:
