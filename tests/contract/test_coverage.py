@@ -60,7 +60,7 @@ FIELDS = {
 }
 """Each field of an item, and its test there."""
 ELSEWHERE = {
-    "as_of": "tests/cases/test_breaking.py::test_as_of_is_refused_and_thresholds_of_other_scenes_are_checked",
+    "as_of": "tests/contract/test_as_of.py",
     "rerank_score": "tests/rerank/test_stage.py::test_rerank_only_reorders_what_was_confirmed",
     "folded": "tests/buckets/test_fold.py",
 }
