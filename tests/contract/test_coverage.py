@@ -56,6 +56,7 @@ FIELDS = {
     **dict.fromkeys(("session_id", "source", "retrieval_source", "owner"), "test_every_field_of_an_item"),
     **dict.fromkeys(("tags", "memory_at", "gmt_created", "meta"), "test_every_field_of_an_item"),
     "evolution_chain": "test_evolution_chain_of_an_updated_memory",
+    "superseded_elsewhere": "test_superseded_elsewhere_and_the_chain_of_a_successor",
     "evidence": "test_explain_adds_and_changes_nothing",
 }
 """Each field of an item, and its test there."""

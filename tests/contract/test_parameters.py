@@ -307,6 +307,20 @@ def test_evolution_chain_of_an_updated_memory(asking: Asking) -> None:
     assert item["content"] == text("alpha beta", 4)
 
 
+def test_superseded_elsewhere_and_the_chain_of_a_successor(asking: Asking) -> None:
+    """Law 6: an old text whose newer one is in an excluded source says so, and shows nothing of it."""
+    old = asking.add("alpha", source="app")
+    newer: dict[str, object] = {"content": "alpha beta", "supersedes": old}
+    asking.client.add_extracted([newer], user_id=asking.user, source="other")
+    (item,) = normal(asking.ask())
+    assert [one["content"] for one in item["evolution_chain"]] == ["alpha beta", "alpha"]
+    assert "superseded_elsewhere" not in item
+    for where in ({"include_sources": ["app"]}, {"exclude_sources": ["other"]}):
+        (item,) = normal(asking.ask(**where))
+        assert (item["memory_id"], item["superseded_elsewhere"]) == (old, True)
+        assert "evolution_chain" not in item
+
+
 def test_c19_scores_of_opposite_vectors_stay_in_range(asking: Asking) -> None:
     """C19: whatever the cosines, every score is in [0, 1]; a threshold of 0.99 keeps the exact match."""
     for at in range(len(POOL)):
