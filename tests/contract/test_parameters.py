@@ -315,7 +315,8 @@ def test_superseded_elsewhere_and_the_chain_of_a_successor(asking: Asking) -> No
     (item,) = normal(asking.ask())
     assert [one["content"] for one in item["evolution_chain"]] == ["alpha beta", "alpha"]
     assert "superseded_elsewhere" not in item
-    for where in ({"include_sources": ["app"]}, {"exclude_sources": ["other"]}):
+    wheres: tuple[dict[str, Any], ...] = ({"include_sources": ["app"]}, {"exclude_sources": ["other"]})
+    for where in wheres:
         (item,) = normal(asking.ask(**where))
         assert (item["memory_id"], item["superseded_elsewhere"]) == (old, True)
         assert "evolution_chain" not in item
