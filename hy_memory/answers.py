@@ -72,6 +72,25 @@ class FoldedItem(TypedDict):
     gmt_created: float
 
 
+class Neighbour(TypedDict):
+    """A memory that stands next to a hit in its episode."""
+
+    memory_id: str
+    content: str
+    layer: str
+    source: str
+    owner: str
+    memory_at: float | None
+    gmt_created: float
+
+
+class Moment(TypedDict):
+    """A memory of an episode and when it happened: its `memory_at`, else when it was stored."""
+
+    memory_id: str
+    memory_at: float
+
+
 class Evidence(TypedDict):
     """What one leg said of an item: its rank from 1 (None: beyond what it listed) and its own score."""
 
@@ -84,6 +103,7 @@ class FoundItem(Item):
     """A memory that a search found, with its score in [0, 1] and the leg that found it.
 
     `superseded_elsewhere`: there is a newer one, in a source that the caller's source filter leaves out.
+    `episode_id`, `capsule_memories` and `timeline` are there together, where its episode holds more.
     """
 
     score: Score
@@ -92,6 +112,9 @@ class FoundItem(Item):
     evolution_chain: NotRequired[list[ChainEntry]]
     superseded_elsewhere: NotRequired[bool]
     folded: NotRequired[list[FoldedItem]]
+    episode_id: NotRequired[str]
+    capsule_memories: NotRequired[list[Neighbour]]
+    timeline: NotRequired[list[Moment]]
     evidence: NotRequired[list[Evidence]]
 
 
@@ -186,6 +209,22 @@ class FailedSearch(_AnySearch):
 
 SearchAnswer: TypeAlias = SucceededSearch | FailedSearch
 """The answer of `search`."""
+
+
+class FinalizeAnswer(TypedDict):
+    """What closing a session led to: its last episode and when that was closed (epoch seconds).
+
+    `episodes` is how many the session has. A session without memories has no episode and was not closed.
+    """
+
+    success: bool
+    user_id: str
+    agent_id: str
+    session_id: str
+    episode_id: str | None
+    memory_ids: list[str]
+    episodes: Count
+    finalized_at: float | None
 
 
 class WriteAnswer(TypedDict):

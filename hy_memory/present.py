@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from hy_memory.answers import (
     ChainEntry,
@@ -13,6 +13,8 @@ from hy_memory.answers import (
     FailedSearch,
     FoldedItem,
     FoundItem,
+    Moment,
+    Neighbour,
     ProfileAnswer,
     ProfileField,
     ProfilePeriod,
@@ -25,7 +27,7 @@ from hy_memory.answers import (
 from hy_memory.profile.fold import FieldHistory, Period, Profile
 from hy_memory.values.record import MemoryRecord, RecordVersion, Status
 from hy_memory.values.request import Explain, SearchRequest
-from hy_memory.values.result import ChainText, Degradation, Hit, SearchResult
+from hy_memory.values.result import ChainText, Degradation, Episode, Hit, SearchResult
 from hy_memory.values.write import Change, Written
 
 
@@ -93,6 +95,8 @@ def search_answer(result: SearchResult, request: SearchRequest) -> SucceededSear
         },
         "elapsed_ms": 0.0,
     }
+    if result.episodes:
+        _accompany(answer["memories"]["normal"], result.episodes)
     if result.degraded:
         answer["degraded"] = degraded_parts(result.degraded)
     if explain is not Explain.NO:
@@ -193,6 +197,37 @@ def _hit(hit: Hit, explain: Explain) -> FoundItem:
     if explain is not Explain.NO:
         shown["evidence"] = [{"leg": one.leg, "rank": one.rank, "score": one.score} for one in hit.evidence]
     return shown
+
+
+def _accompany(items: Sequence[FoundItem], episodes: Mapping[str, Episode]) -> None:
+    """Add to `items` the episodes they have; what several of them show is made once."""
+    moments: dict[str, Moment] = {}
+    neighbours: dict[str, Neighbour] = {}
+    for episode in episodes.values():
+        for turn in episode.timeline:
+            if turn.id not in moments:
+                moments[turn.id] = {"memory_id": turn.id, "memory_at": turn.event_at}
+        for record in episode.neighbours:
+            if record.id not in neighbours:
+                neighbours[record.id] = _neighbour(record)
+    for item in items:
+        episode = episodes.get(item["memory_id"])
+        if episode is not None:
+            item["episode_id"] = episode.id
+            item["capsule_memories"] = [neighbours[record.id] for record in episode.neighbours]
+            item["timeline"] = [moments[turn.id] for turn in episode.timeline]
+
+
+def _neighbour(record: MemoryRecord) -> Neighbour:
+    return {
+        "memory_id": record.id,
+        "content": record.content,
+        "layer": record.layer.value,
+        "source": record.source,
+        "owner": record.owner,
+        "memory_at": record.memory_at,
+        "gmt_created": record.created_at,
+    }
 
 
 def _folded(record: MemoryRecord) -> FoldedItem:

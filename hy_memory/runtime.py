@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Protocol, cast
 
 from hy_memory.clock import Clock
+from hy_memory.conversations.index import Conversations
 from hy_memory.deadline import Workers
 from hy_memory.embedding.cached import CachedEmbedder
 from hy_memory.embedding.checked import CheckedEmbedder, checked
@@ -66,6 +67,7 @@ class Runtime:
     embedder: Embedder
     backend: Backend
     feeder: Feeder | None
+    conversations: Conversations
     reading: ReadPorts
     moments: Moments
     writing: WritePorts
@@ -112,6 +114,7 @@ def open_runtime(settings: Settings, service: object = None, clock: Clock | None
         backend = open_backend(settings, embedder.dims, ledger)
         opened.callback(backend.close)
         keywords = _keywords(settings, backend, ledger, opened)
+        conversations = _conversations(settings, ledger, opened)
         workers = Workers(settings.threads) if settings.recall.timeout is not None else None
         if workers is not None:
             opened.callback(workers.close)
@@ -127,6 +130,7 @@ def open_runtime(settings: Settings, service: object = None, clock: Clock | None
         vectors=CheckedVectors(vectors, backend.name),
         keywords=CheckedKeywords(keywords, backend.name) if keywords else None,
         reranker=reranker,
+        conversations=conversations,
     )
     moments = Moments(ledger, embedder, partial(open_index, settings, embedder.dims))
     return Runtime(
@@ -136,6 +140,7 @@ def open_runtime(settings: Settings, service: object = None, clock: Clock | None
         embedder=embedder,
         backend=backend,
         feeder=feeder,
+        conversations=conversations,
         reading=timed(reading, workers),
         moments=workers.timed(moments) if workers else moments,
         writing=WritePorts(ledger, embedder, clock, feeder),
@@ -155,6 +160,7 @@ def timed(ports: ReadPorts, workers: Workers | None) -> ReadPorts:
         vectors=workers.timed(ports.vectors),
         keywords=workers.timed(ports.keywords) if ports.keywords else None,
         reranker=workers.timed(ports.reranker) if ports.reranker else None,
+        conversations=workers.timed(ports.conversations) if ports.conversations else None,
     )
 
 
@@ -255,6 +261,14 @@ def projection_name(settings: Settings, dims: int) -> str:
 def _switched_off(settings: Settings) -> frozenset[Stage]:
     """Return the stages that no reader of this client runs."""
     return frozenset(() if settings.ranking.fold_duplicates else (fold,))
+
+
+def _conversations(settings: Settings, ledger: Ledger, opened: ExitStack) -> Conversations:
+    # a user's turns take a quarter of what their vectors do: so much more keeps the same users in memory
+    budget = (settings.vector_store.memory_budget_mb << 20) // 4
+    conversations = Conversations(ledger, settings.episodes.gap_hours * 3600, budget)
+    opened.callback(conversations.close)
+    return conversations
 
 
 def _folder(settings: Settings, dims: int) -> Path:

@@ -15,6 +15,7 @@ Meaning (`evaluate.py` is the reference; every backend's compiler is held equal 
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import TypeAlias
@@ -85,6 +86,18 @@ def all_of(*parts: Filter) -> Filter:
     for part in parts:
         flat.extend(part.parts if isinstance(part, And) else (part,))
     return flat[0] if len(flat) == 1 else And(tuple(flat))
+
+
+def names_only(tree: Filter, fields: Collection[str]) -> bool:
+    """Return whether `tree` asks for no other fields than `fields`."""
+    if isinstance(tree, Compare):
+        return tree.field in fields
+    if isinstance(tree, Not):
+        return names_only(tree.part, fields)
+    for part in tree.parts:  # noqa: SIM110 - a generator would double the cost, and every search asks
+        if not names_only(part, fields):
+            return False
+    return True
 
 
 def one_of(field: str, values: tuple[Scalar, ...]) -> Filter:

@@ -45,6 +45,7 @@ class Moments:
             vectors=moment.vectors,
             # no keywords now, none then: `hybrid` of this client stays what it is
             keywords=None if now.keywords is None else moment.index.keywords,
+            conversations=None,  # episodes are those of now: what stood beside a memory then is not known
         )
 
     def _moment(self, key: tuple[tuple[str, ...], float, int]) -> _Moment:

@@ -6,6 +6,7 @@ from hy_memory.reading.stages.buckets import intentions, schemas
 from hy_memory.reading.stages.chains import chains
 from hy_memory.reading.stages.cut import cut
 from hy_memory.reading.stages.embed import embed
+from hy_memory.reading.stages.episodes import episodes
 from hy_memory.reading.stages.fold import fold
 from hy_memory.reading.stages.hydrate import hydrate
 from hy_memory.reading.stages.legs import keyword_leg, vector_leg
@@ -25,4 +26,5 @@ HYBRID: tuple[Stage, ...] = (
     schemas,
     intentions,
     chains,
+    episodes,
 )

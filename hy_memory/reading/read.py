@@ -19,6 +19,7 @@ def read(stages: Sequence[Stage], request: SearchRequest, ports: ReadPorts) -> S
         state, trace = run_traced(stages, state, ports)
     return SearchResult(
         hits=state.hits or (),
+        episodes=state.episodes,
         schemas=state.schemas,
         intentions=state.intentions,
         degraded=tuple(failure.degradation for failure in state.failures),

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol, TypeAlias
 
 import numpy as np
 
+from hy_memory.conversations.index import Conversations
 from hy_memory.pipeline import Guarded
 from hy_memory.ports import Embedder, KeywordIndex, Ranking, Reranker, ScoreArray, VectorIndex
 from hy_memory.values.point import FloatArray
 from hy_memory.values.record import Layer, MemoryRecord, RecordVersion
 from hy_memory.values.request import SearchRequest
-from hy_memory.values.result import Dropped, Hit
+from hy_memory.values.result import Dropped, Episode, Hit
 from hy_memory.values.write import EmbedderIdentity
 
 
@@ -41,7 +42,8 @@ class Records(Protocol):
 class ReadPorts:
     """What the stages may reach.
 
-    `keywords` is None where the backend has no keyword recall, `reranker` where local rerank is off.
+    `keywords` is None where the backend has no keyword recall, `reranker` where local rerank is off,
+    `conversations` where episodes are not to be had.
     """
 
     records: Records
@@ -49,6 +51,7 @@ class ReadPorts:
     vectors: VectorIndex
     keywords: KeywordIndex | None
     reranker: Reranker | None = None
+    conversations: Conversations | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,6 +96,7 @@ class SearchState:
     legs: tuple[Leg, ...] = ()
     candidates: Candidates = Candidates()
     hits: tuple[Hit, ...] | None = None
+    episodes: Mapping[str, Episode] = field(default_factory=dict[str, Episode])
     schemas: tuple[Hit, ...] = ()
     intentions: tuple[Hit, ...] = ()
     failures: tuple[Guarded, ...] = ()

@@ -28,7 +28,7 @@ _NAMES = frozenset({
 })  # fmt: skip
 
 
-_READ_HERE = ("MEMORY_PROFILE_F",)
+_READ_HERE = ("MEMORY_PROFILE_F", "MEMORY_EPISODE_GAP", "MEMORY_EPISODE_NEIGH")
 """Beginnings, inside those families, of names that are read here: a misspelt one is a mistake."""
 
 

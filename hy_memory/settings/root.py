@@ -208,6 +208,25 @@ class RankingSection(Section):
     )
 
 
+class EpisodesSection(Section):
+    """Where a conversation is cut, and what of it is shown with a hit."""
+
+    gap_hours: float = Field(
+        # longer than a pause within a day (a meeting, an afternoon out), shorter than a night
+        default=6.0,
+        gt=0,
+        description="hours of event time without a memory after which a session's next episode begins",
+        json_schema_extra=env("MEMORY_EPISODE_GAP_HOURS"),
+    )
+    neighbours: int = Field(
+        default=1,
+        ge=0,
+        le=9,  # as many as a timeline of 20 has on its shorter side
+        description="memories before and after a hit, of its episode, shown with it; 0 shows no episodes",
+        json_schema_extra=env("MEMORY_EPISODE_NEIGHBOURS"),
+    )
+
+
 class ProfileSection(Section):
     """What `get_user_profile` shows."""
 
@@ -256,6 +275,7 @@ class Settings(Section):
     embedder: EmbedderSection = EmbedderSection()
     recall: RecallSection = RecallSection()
     ranking: RankingSection = RankingSection()
+    episodes: EpisodesSection = EpisodesSection()
     profile: ProfileSection = ProfileSection()
 
     def folder(self) -> Path:

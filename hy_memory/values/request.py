@@ -38,8 +38,9 @@ class SearchRequest:
 
     `where` admits what may be recalled into the `normal` bucket; `top_k` 0 switches that bucket
     off. `pool` (at least `top_k`) is how many confirmed records are kept until the cut: more where
-    `rerank` is to choose among them. `query_embedding` is (dims,) float32 of unit length, or None to
-    embed `query`. `as_of` is the earlier moment (epoch seconds) that is asked about, None for now.
+    `rerank` is to choose among them. `neighbours` is how many memories before and after a hit are
+    shown with it. `query_embedding` is (dims,) float32 of unit length, or None to embed `query`.
+    `as_of` is the earlier moment (epoch seconds) that is asked about, None for now.
     `sources` is the source filter, None where there is none: under it `where` admits superseded records
     too, and those are hits that no admitted newer one stands for.
     """
@@ -55,6 +56,7 @@ class SearchRequest:
     created_after: float | None = None
     query_embedding: FloatArray | None = None
     rerank: bool = False
+    neighbours: int = 0
     explain: Explain = Explain.NO
     as_of: float | None = None
     sources: Filter | None = None

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from hy_memory.values.record import Layer, MemoryRecord
+from hy_memory.values.turn import Turn
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +47,15 @@ class Hit:
 
 
 @dataclass(frozen=True, slots=True)
+class Episode:
+    """The company of a hit: its episode's id, the memories next to it, and the turns around it in order."""
+
+    id: str
+    neighbours: Sequence[MemoryRecord]
+    timeline: Sequence[Turn]
+
+
+@dataclass(frozen=True, slots=True)
 class Dropped:
     """Something recalled and then cut, with the reason."""
 
@@ -74,9 +85,13 @@ class Degradation:
 
 @dataclass(frozen=True, slots=True)
 class SearchResult:
-    """A reader's whole answer; `errors` are those behind `degraded`, in the same order."""
+    """A reader's whole answer; `errors` are those behind `degraded`, in the same order.
+
+    `episodes` are of `hits`, by memory id; most hits of a search may have none.
+    """
 
     hits: tuple[Hit, ...] = ()
+    episodes: Mapping[str, Episode] = field(default_factory=dict[str, Episode])
     schemas: tuple[Hit, ...] = ()
     intentions: tuple[Hit, ...] = ()
     degraded: tuple[Degradation, ...] = ()

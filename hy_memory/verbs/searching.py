@@ -121,6 +121,7 @@ class Searching(Lifecycle):
             created_after=None if created_after is None else to_epoch("created_after", created_after),
             query_embedding=parse_embedding(query_embedding, runtime.embedder),
             rerank=reranked,
+            neighbours=runtime.settings.episodes.neighbours,
             explain=parse_explain(explain),
             as_of=moment,
             sources=sources,

@@ -11,6 +11,7 @@ from hy_memory.aio import twin
 from hy_memory.errors import InvalidArgumentError
 from hy_memory.lifecycle import Lifecycle
 from hy_memory.maintenance.evolve import Evolution, evolve
+from hy_memory.maintenance.finalize import finalize_session
 from hy_memory.reading.request import (
     parse_scope,
     refuse_other_scenes,
@@ -174,6 +175,21 @@ class Writing(Lifecycle):
             raise InvalidArgumentError("dst_user_id", target, "name another user than the source")
         return {"success": True, "copied_count": write.clone_user(source, target, self._open().writing)}
 
+    def finalize_session(
+        self, *, user_id: str, session_id: str, agent_id: str = "default_agent"
+    ) -> answers.FinalizeAnswer:
+        """End a session's current episode: what is stored in it later begins a new one.
+
+        Idempotent: while nothing new was stored, the answer stays the same. No summary is written.
+        """
+        session = (
+            check.identifier("user_id", user_id),
+            check.identifier("agent_id", agent_id),
+            check.identifier("session_id", session_id),
+        )
+        runtime = self._open()
+        return finalize_session(session, runtime.ledger, runtime.conversations)
+
     def evolve(self, user_id: str) -> Evolution:
         """Bring the user's schemas up to date: what keeps coming back, with the memories it rests on.
 
@@ -181,6 +197,7 @@ class Writing(Lifecycle):
         """
         return evolve(check.identifier("user_id", user_id), self._open().writing)
 
+    async_finalize_session = twin(finalize_session)
     async_evolve = twin(evolve)
     async_add = twin(add)
     async_add_extracted = twin(add_extracted)

@@ -15,71 +15,92 @@ from hy_memory.values.point import Changes, Point
 _BYTES_PER_USER = 8_192
 
 
-class Projection(Protocol):
-    """One version of what a leg keeps of one user's points; never changes once it was returned."""
+class Sized(Protocol):
+    """Something that is kept of one user."""
 
     @property
     def nbytes(self) -> int:
         """Bytes of memory it takes."""
         ...
 
+
+class Fresh(Protocol):
+    """Whatever tells when anything was committed (`PointSource.freshness`)."""
+
+    def freshness(self) -> int:
+        """Return a number that differs whenever anything was committed."""
+        ...
+
+
+class Projection(Sized, Protocol):
+    """One version of what a leg keeps of one user's points; never changes once it was returned."""
+
     def advance(self, changes: Changes) -> Self:
         """Return the next version; called on the newest one, by one thread at a time."""
         ...
 
 
+S = TypeVar("S", bound=Sized)
 P = TypeVar("P", bound=Projection)
 
 
 @dataclass(frozen=True, slots=True)
-class _Version(Generic[P]):
-    """A projection with what it is current at: the ledger's freshness and sequence number."""
+class _Version(Generic[S]):
+    """What is kept, and what it is current at: the ledger's freshness and sequence number."""
 
-    projection: P
+    kept: S
     freshness: int
     seq: int
 
 
-class _User(Generic[P]):
+class _User(Generic[S]):
     """A user's newest version, and the lock of whoever makes the next one."""
 
     __slots__ = ("lock", "nbytes", "version")
 
     def __init__(self) -> None:
         self.lock = threading.Lock()
-        self.version: _Version[P] | None = None
+        self.version: _Version[S] | None = None
         self.nbytes = 0
 
 
-class WorkingSets(Generic[P]):
-    """The projections of the users read last, within a budget of bytes; whole users leave, oldest read first.
+class PerUser(Generic[S]):
+    """What is kept of the users read last, within a budget of bytes; whole users leave, oldest read first.
+
+    `load(user_id)` gives a sequence number and what is kept of a user at it, `follow(user_id, seq, kept)`
+    the same for now, made from what was current at `seq`.
 
     Any number of threads may call `of`. For one user one thread builds or catches up while others
-    wait; a reader then holds an immutable version and needs no lock. The budget bounds what is kept,
+    wait; a reader then holds a version and needs no lock. The budget bounds what is kept,
     not the user being read: somebody larger than it is served, and is then the only one kept.
     """
 
     def __init__(
-        self, source: PointSource, build: Callable[[Sequence[Point]], P], memory_budget: int
+        self,
+        source: Fresh,
+        load: Callable[[str], tuple[int, S]],
+        follow: Callable[[str, int, S], tuple[int, S]],
+        memory_budget: int,
     ) -> None:
-        self._source = source
-        self._build = build
+        self._fresh = source
+        self._load = load
+        self._follow = follow
         self._budget = memory_budget
         self._lock = threading.Lock()
-        self._users: OrderedDict[str, _User[P]] = OrderedDict()
+        self._users: OrderedDict[str, _User[S]] = OrderedDict()
         self._nbytes = 0
 
-    def of(self, user_id: str) -> P:
-        """Return the user's projection, current with everything committed before the call."""
+    def of(self, user_id: str) -> S:
+        """Return what is kept of the user, current with everything committed before the call."""
         with self._lock:
             user = self._users.get(user_id)
             if user is None:
-                user = self._users[user_id] = _User[P]()
+                user = self._users[user_id] = _User[S]()
             else:
                 self._users.move_to_end(user_id)
         version = user.version
-        if version is not None and version.freshness == self._source.freshness():
-            return version.projection
+        if version is not None and version.freshness == self._fresh.freshness():
+            return version.kept
         with user.lock:
             return self._catch_up(user_id, user)
 
@@ -99,38 +120,24 @@ class WorkingSets(Generic[P]):
             self._users.clear()
             self._nbytes = 0
 
-    def _catch_up(self, user_id: str, user: _User[P]) -> P:
+    def _catch_up(self, user_id: str, user: _User[S]) -> S:
         """Return the newest version, made if need be; the caller holds the user's lock."""
         # Freshness is read before the changes: what is committed in between is in the changes, or
         # makes the next freshness differ.
-        freshness = self._source.freshness()
+        freshness = self._fresh.freshness()
         old = user.version
         if old is not None and old.freshness == freshness:
-            return old.projection
+            return old.kept
         # Should making the next version fail half-way, the arrays it shares with the old one are
         # no longer to be trusted: the next read builds anew.
         user.version = None
-        if old is None:
-            seq, projection = self._built(user_id)
-        else:
-            changes = self._source.changes(user_id, old.seq)
-            unchanged = not changes.upserted and not changes.removed
-            seq, projection = changes.seq, old.projection if unchanged else old.projection.advance(changes)
-        user.version = _Version(projection, freshness, seq)
-        if old is None or projection is not old.projection:
-            self._account(user_id, user, projection.nbytes + _BYTES_PER_USER)
-        return projection
+        seq, kept = self._load(user_id) if old is None else self._follow(user_id, old.seq, old.kept)
+        user.version = _Version(kept, freshness, seq)
+        if old is None or seq != old.seq:
+            self._account(user_id, user, kept.nbytes + _BYTES_PER_USER)
+        return kept
 
-    def _built(self, user_id: str) -> tuple[int, P]:
-        """Return a projection of everything the user has, made part by part, and what it is current at."""
-        parts = self._source.batches(user_id)
-        first = next(parts)
-        projection = self._build(first.upserted)
-        for part in parts:
-            projection = projection.advance(part)
-        return first.seq, projection
-
-    def _account(self, user_id: str, user: _User[P], nbytes: int) -> None:
+    def _account(self, user_id: str, user: _User[S], nbytes: int) -> None:
         """Note the user's size and let the users read longest ago go until all fits."""
         with self._lock:
             if self._users.get(user_id) is not user:
@@ -143,3 +150,29 @@ class WorkingSets(Generic[P]):
                     self._users.move_to_end(oldest)
                     continue
                 self._nbytes -= self._users.pop(oldest).nbytes
+
+
+class WorkingSets(PerUser[P]):
+    """The projections of points that legs keep: immutable versions, built part by part."""
+
+    def __init__(
+        self, source: PointSource, build: Callable[[Sequence[Point]], P], memory_budget: int
+    ) -> None:
+        super().__init__(source, self._built, self._advanced, memory_budget)
+        self._source = source
+        self._build = build
+
+    def _built(self, user_id: str) -> tuple[int, P]:
+        """Return a projection of everything the user has, made part by part, and what it is current at."""
+        parts = self._source.batches(user_id)
+        first = next(parts)
+        projection = self._build(first.upserted)
+        for part in parts:
+            projection = projection.advance(part)
+        return first.seq, projection
+
+    def _advanced(self, user_id: str, seq: int, projection: P) -> tuple[int, P]:
+        """Return the projection after what became of the user since `seq`."""
+        changes = self._source.changes(user_id, seq)
+        unchanged = not changes.upserted and not changes.removed
+        return changes.seq, projection if unchanged else projection.advance(changes)

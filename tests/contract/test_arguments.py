@@ -82,6 +82,7 @@ GOOD: dict[str, dict[str, Any]] = {
     "delete": {"memory_id": "m"},
     "delete_all": {"user_id": "u"},
     "clone_user": {"src_user_id": "u", "dst_user_id": "v"},
+    "finalize_session": {"user_id": "u", "session_id": "s"},
     "get": {"memory_id": "m"},
     "list_memories": {"user_id": "u"},
     "memory_stats": {"user_id": "u"},
@@ -170,6 +171,7 @@ BAD: dict[str, dict[str, tuple[Any, ...]]] = {
     "delete": {"memory_id": (None, *_ID), "user_id": _ID},
     "delete_all": {"user_id": (None, *_ID), "agent_ids": _IDS, "session_ids": _IDS},
     "clone_user": {"src_user_id": (None, *_ID), "dst_user_id": (None, "u", *_ID)},
+    "finalize_session": {"user_id": (None, *_ID), "session_id": (None, *_ID), "agent_id": (None, *_ID)},
     "get": {"memory_id": (None, *_ID), "versions": _FLAG, "user_id": _ID},
     "list_memories": {
         **_SCOPE,

@@ -30,6 +30,8 @@ ITEM: dict[str, Any] = {
     "gmt_created": _NUMBER,
     "meta": dict,
 }
+EPISODE: dict[str, Any] = {"episode_id": str, "capsule_memories": list, "timeline": list}
+"""What an item has as well where its episode holds more than itself."""
 STORED: dict[str, Any] = {
     **{key: kind for key, kind in ITEM.items() if key not in ("score", "retrieval_source")},
     "gmt_modified": _NUMBER,
@@ -78,7 +80,7 @@ def check_answer_shape(answer: object, *, failed: bool = False) -> None:
         assert found["rewrite"]["scene"] == "normal"
     assert found["elapsed_ms"] > 0
     for item in found["memories"]["normal"]:
-        check_shape(item, ITEM)
+        check_shape(item, {**ITEM, **EPISODE} if "episode_id" in item else ITEM)
         assert 0.0 <= item["score"] <= 1.0
 
 
@@ -217,7 +219,7 @@ def test_explain_adds_a_trace_and_evidence_and_only_then(client: HyMemoryClient)
     assert [one["memory_id"] for one in normal(answer)] == [one["memory_id"] for one in normal(plain)]
     stages = answer["trace"]["stages"]
     names = ["embed", "vector_leg", "keyword_leg", "recall", "hydrate", "rerank", "cut"]
-    names += ["schemas", "intentions", "chains"]
+    names += ["schemas", "intentions", "chains", "episodes"]
     assert [one["stage"] for one in stages] == names
     for one in stages:
         check_shape(one, {"stage": str, "ms": float, "in": int, "out": int})

@@ -117,4 +117,4 @@ def test_demo_commands_are_the_calls_it_makes(demo_store: Path) -> None:
             assert typed.exit_code == 0, typed.output
             for item in called:
                 assert item["memory_id"] in typed.stdout
-            assert typed.stdout.count('"memory_id"') == len(called)
+            assert typed.stdout.count('"retrieval_source"') == len(called)

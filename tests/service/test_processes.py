@@ -5,60 +5,19 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
-from collections.abc import Generator
-from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from hy_memory import HyMemoryClient
 from hy_memory.errors import StoreLockedError
+from tests.support.peer import ROOT, peer
 from tests.support.stores import config_for, contents, ids, open_client
-
-ROOT = Path(__file__).parents[2]
-PEER = """
-import json, sys
-from hy_memory import HyMemoryClient
-from tests.support.embedding import DottedEmbedding
-
-with HyMemoryClient(json.loads(sys.argv[1]), embedding_service=DottedEmbedding()) as client:
-    for line in sys.stdin:
-        verb, arguments = json.loads(line)
-        print(json.dumps(getattr(client, verb)(**arguments)), flush=True)
-"""
-
-
-class Peer:
-    """Another process with a client of its own, which does what it is told."""
-
-    def __init__(self, process: subprocess.Popen[str]) -> None:
-        self._process = process
-
-    def ask(self, verb: str, **arguments: Any) -> Any:
-        """Return what the verb answers there."""
-        assert self._process.stdin is not None
-        assert self._process.stdout is not None
-        self._process.stdin.write(json.dumps([verb, arguments]) + "\n")
-        self._process.stdin.flush()
-        return json.loads(self._process.stdout.readline())
-
-
-@contextmanager
-def _peer(folder: Path, backend: str = "faiss") -> Generator[Peer]:
-    command = [sys.executable, "-c", PEER, json.dumps(config_for(backend, folder))]
-    with subprocess.Popen(
-        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, cwd=ROOT, text=True
-    ) as process:
-        yield Peer(process)
-        assert process.stdin is not None
-        process.stdin.close()
-        assert process.wait(timeout=60) == 0
 
 
 def test_two_processes_see_each_others_writes_at_once(folder: Path) -> None:
     """C46: one default store, any number of processes; 50 rounds in both directions."""
-    with open_client("faiss", folder) as here, _peer(folder) as there:
+    with open_client("faiss", folder) as here, peer(folder) as there:
         kept: list[str] = []
         for at in range(50):
             mine = here.add(f"alpha here {at}", user_id="u")["memory_id"]
@@ -106,7 +65,7 @@ def test_four_processes_write_at_once_and_nothing_is_lost_or_doubled(folder: Pat
 @pytest.mark.parametrize("backend", ["qdrant"])
 def test_a_store_that_one_process_holds_says_so(folder: Path, backend: str) -> None:
     """C46: a clear typed error that names the way out; when the holder has closed, it opens."""
-    with _peer(folder, backend) as holder:
+    with peer(folder, backend) as holder:
         holder.ask("add", data="alpha", user_id="u")
         with pytest.raises(StoreLockedError) as caught:
             open_client(backend, folder)

@@ -25,7 +25,16 @@ from tests.support import leaks
 
 SCHEMAS = Path(__file__).parents[2] / "docs" / "reference" / "schemas"
 VERBS = tuple(sorted(one.stem for one in SCHEMAS.glob("*.json")))
-_WRITING = ("add", "add_extracted", "update", "delete", "delete_all", "clone_user", "evolve")
+_WRITING = (
+    "add",
+    "add_extracted",
+    "update",
+    "delete",
+    "delete_all",
+    "clone_user",
+    "evolve",
+    "finalize_session",
+)
 
 
 def schema_of(verb: str) -> dict[str, Any]:

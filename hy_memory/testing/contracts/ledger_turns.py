@@ -35,8 +35,8 @@ class LedgerTurns:
         found = {turn.id: turn for turn in ledger.turns("u").turns}
         fact, knowledge = Layer.L2_FACT, Layer.L5_KNOWLEDGE
         assert found == {
-            "a": Turn("a", "default_agent", "s", "app", fact, DAY - 5, DAY, None, True),
-            "b": Turn("b", "x", "default_session", "default", knowledge, DAY, DAY, DAY + 9, False),
+            "a": Turn("a", "default_agent", "s", "app", fact, None, DAY - 5, DAY, True),
+            "b": Turn("b", "x", "default_session", "default", knowledge, DAY + 9, DAY, DAY, False),
         }
         assert ledger.turns("u").removed == ledger.turns("u").closings == ()
         assert ledger.turns("nobody").turns == ()

@@ -1,0 +1,312 @@
+"""One user's conversations: every turn tied to its neighbours, each session cut into episodes.
+
+The ties are values in one dictionary, each replaced whole; so a reader needs no lock and an add costs
+the same however long its session is. A reader that asks while an add is taken in may see the state
+before it or after it.
+"""
+
+from __future__ import annotations
+
+import gc
+import threading
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple, Self, TypeAlias
+
+from hy_memory.conversations.session import Session
+from hy_memory.values.turn import KIND, Closing, Turn, TurnChanges
+
+# Python's share of a turn: its id, two tuples, three numbers, a key of four, entries in lists and a dict.
+_BYTES_PER_TURN = 560
+MOST_NEAR = 20
+"""Turns of a window: enough to see where in an afternoon a memory stands, short enough for every hit."""
+_MOST_WINDOWS = 4096  # remembered at once, some hundred bytes each
+_FEW = 64  # changes that are always taken in one by one
+
+_Name: TypeAlias = tuple[str, str]
+"""Agent and session."""
+
+
+class Place(NamedTuple):
+    """Where a turn stands in its episode: the ids before and after it, and whether the one before asks."""
+
+    previous: str | None
+    next: str | None
+    previous_asks: bool
+    turn: Turn | None
+
+
+class Window(NamedTuple):
+    """The turns of an episode nearest to one of them, in order; which comes first in the whole of it.
+
+    `kinds` are a turn of each kind among them (see `values.turn.KIND`).
+    """
+
+    turns: tuple[Turn, ...]
+    first: str
+    kinds: tuple[Turn, ...]
+
+
+_NOWHERE = Place(None, None, False, None)
+
+
+class Around(NamedTuple):
+    """The neighbours of several turns, one entry each: None and False where there is none."""
+
+    previous: list[str | None]
+    next: list[str | None]
+    previous_asks: list[bool]
+
+
+class UserTurns:
+    """The turns of one user. Episodes end after a pause of more than `gap` seconds, or at a closing."""
+
+    def __init__(self, turns: Iterable[Turn], closings: Sequence[Closing], gap: float) -> None:
+        self._gap = gap
+        self._closings = closings
+        self._closed = _by_session(closings)
+        self._places: dict[str, Place] = {}
+        self._sessions: dict[_Name, Session] = {}
+        self._windows: dict[str, Window] = {}
+        self._lock = threading.Lock()  # of the few who read a whole episode, and of the one writer
+        pause = gc.isenabled()
+        gc.disable()  # see `ledger.turns`: none of these many objects is garbage
+        try:
+            self._fill(turns)
+        finally:
+            if pause:
+                gc.enable()
+
+    @classmethod
+    def build(cls, changes: TurnChanges, gap: float) -> Self:
+        """Return the conversations of everything a user has."""
+        return cls(changes.turns, changes.closings, gap)
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes held, estimated."""
+        return _BYTES_PER_TURN * len(self._places)
+
+    # one turn
+
+    def place(self, memory_id: str) -> Place | None:
+        """Return where a memory stands, None for one that is no turn of this user."""
+        return self._places.get(memory_id)
+
+    def previous(self, memory_id: str) -> str | None:
+        """Return what came before in the same episode."""
+        return self._places.get(memory_id, _NOWHERE).previous
+
+    def next(self, memory_id: str) -> str | None:
+        """Return what came after in the same episode."""
+        return self._places.get(memory_id, _NOWHERE).next
+
+    def asks(self, memory_id: str) -> bool:
+        """Return whether a memory's text holds a question mark."""
+        turn = self._places.get(memory_id, _NOWHERE).turn
+        return turn is not None and turn.asks
+
+    def neighbours(
+        self, memory_id: str, before: int, after: int
+    ) -> tuple[tuple[Turn, ...], tuple[Turn, ...]]:
+        """Return at most so many turns before and after in the same episode, both in order."""
+        place = self._places.get(memory_id, _NOWHERE)
+        earlier, later = self._back(place, before), self._forth(place, after)
+        earlier.reverse()
+        return tuple(earlier), tuple(later)
+
+    def window(self, memory_id: str) -> Window | None:
+        """Return the turns of an episode nearest to a memory, None for one that stands alone or is no turn.
+
+        Kept until the next change: most searches of a conversation ask for the same ones.
+        """
+        windows = self._windows  # whoever takes in a change puts a new dictionary in its place
+        known = windows.get(memory_id)
+        if known is not None:
+            return known
+        turns, first = self._nearest(memory_id), self.first(memory_id)
+        if len(turns) < 2 or first is None:
+            return None
+        window = Window(turns, first, tuple({turn[KIND]: turn for turn in turns}.values()))
+        if len(windows) >= _MOST_WINDOWS:
+            windows.clear()
+        if len(turns) < MOST_NEAR:  # all of the episode: its other turns have the same
+            windows.update(dict.fromkeys([turn.id for turn in turns], window))
+        windows[memory_id] = window
+        return window
+
+    def _nearest(self, memory_id: str) -> tuple[Turn, ...]:
+        """The turns nearest to one, itself among them, in order: as many on each side where there are."""
+        place = self._places.get(memory_id, _NOWHERE)
+        if place.turn is None:
+            return ()
+        before, after = MOST_NEAR // 2, MOST_NEAR - 1 - MOST_NEAR // 2
+        earlier, later = self._back(place, before), self._forth(place, after)
+        if len(later) < after and len(earlier) == before:
+            earlier = self._back(place, MOST_NEAR - 1 - len(later))
+        elif len(earlier) < before and len(later) == after:
+            later = self._forth(place, MOST_NEAR - 1 - len(earlier))
+        earlier.reverse()
+        return (*earlier, place.turn, *later)
+
+    def first(self, memory_id: str) -> str | None:
+        """Return the first memory of the same episode."""
+        turn = self._places.get(memory_id, _NOWHERE).turn
+        session = None if turn is None else self._sessions.get((turn.agent_id, turn.session_id))
+        return None if turn is None or session is None else session.first(turn)
+
+    # many turns
+
+    def around(self, memory_ids: Sequence[str]) -> Around:
+        """Return the neighbours of each of `memory_ids`."""
+        get = self._places.get
+        found = [get(one, _NOWHERE) for one in memory_ids]
+        previous, following, asks, _ = zip(*found, strict=True) if found else ((), (), (), ())
+        return Around(list(previous), list(following), list(asks))
+
+    def episode(self, memory_id: str) -> tuple[str, ...]:
+        """Return every memory of the same episode, in order; empty for one that is no turn."""
+        with self._lock:
+            turn = self._places.get(memory_id, _NOWHERE).turn
+            if turn is None:
+                return ()
+            session = self._sessions[turn.agent_id, turn.session_id]
+            return session.episode(session.number(turn))
+
+    def closed_by(self, closing: Closing) -> tuple[tuple[str, ...], int]:
+        """Return the last episode that a closing ended, in order, and how many its session has."""
+        with self._lock:
+            session = self._sessions.get((closing.agent_id, closing.session_id))
+            number = -1 if session is None else session.last_before(closing.at)
+            if session is None or number < 0:
+                return (), 0 if session is None else len(session.starts)
+            return session.episode(number), len(session.starts)
+
+    # following the ledger
+
+    def advance(self, changes: TurnChanges) -> UserTurns:
+        """Take in what became of the user's turns; called by one thread at a time.
+
+        Returns itself, or new conversations where nearly everything would move.
+        """
+        size = len(changes.turns) + len(changes.removed)
+        if size > max(_FEW, len(self._places) // 4) or self._moves(changes.closings):
+            return self._rebuilt(changes)
+        with self._lock:
+            for memory_id in changes.removed:
+                self._remove(memory_id)
+            for turn in changes.turns:
+                self._put(turn)
+            self._windows = {}
+        return self
+
+    def _rebuilt(self, changes: TurnChanges) -> UserTurns:
+        turns = {one: place.turn for one, place in self._places.items() if place.turn is not None}
+        for memory_id in changes.removed:
+            turns.pop(memory_id, None)
+        turns.update((turn.id, turn) for turn in changes.turns)
+        return UserTurns(turns.values(), changes.closings, self._gap)
+
+    def _moves(self, closings: Sequence[Closing]) -> bool:
+        """Take in closings; return whether they would move turns that are here already."""
+        if closings == self._closings:
+            return False
+        closed = _by_session(closings)
+        changed = [name for name in {**closed, **self._closed} if closed.get(name) != self._closed.get(name)]
+        for name in changed:
+            session, old, new = self._sessions.get(name), self._closed.get(name, ()), closed.get(name, ())
+            if session is not None and (new[: len(old)] != old or new[len(old)] < session.newest):
+                return True
+        for name in changed:
+            if name in self._sessions:
+                self._sessions[name].closings = closed.get(name, ())
+        self._closings, self._closed = closings, closed
+        return False
+
+    def _fill(self, turns: Iterable[Turn]) -> None:
+        sessions: defaultdict[_Name, list[Turn]] = defaultdict(list)
+        by_id: dict[str, Turn] = {}
+        for turn in turns:
+            sessions[turn[1:3]].append(turn)
+            by_id[turn.id] = turn
+        for name, of_session in sessions.items():
+            session = self._sessions[name] = self._new_session(name)
+            joined = session.fill(of_session)
+            self._tie_all([by_id[key[3]] for key in session.keys], joined)
+
+    def _tie_all(self, turns: Sequence[Turn], joined: Sequence[bool]) -> None:
+        """Give every turn of one session its place; `joined` says which continue the one before."""
+        places, previous, asks = self._places, None, False
+        for turn, after, goes_on in zip(turns, (*turns[1:], None), (*joined[1:], False), strict=True):
+            following = after.id if after is not None and goes_on else None
+            places[turn.id] = Place(previous, following, asks, turn)
+            previous, asks = (turn.id, turn.asks) if goes_on else (None, False)
+
+    def _put(self, turn: Turn) -> None:
+        known = self._places.get(turn.id)
+        if known is not None:
+            if known.turn == turn:
+                return
+            self._remove(turn.id)
+        name = turn.agent_id, turn.session_id
+        session = self._sessions.get(name)
+        if session is None:
+            session = self._sessions[name] = self._new_session(name)
+        seam = session.insert(turn)
+        left = seam.left if seam.joins_left else None
+        right = seam.right if seam.joins_right else None
+        self._places[turn.id] = Place(left, right, left is not None and self.asks(left), turn)
+        if left is not None:
+            self._places[left] = self._places[left]._replace(next=turn.id)
+        if right is not None:
+            self._places[right] = self._places[right]._replace(previous=turn.id, previous_asks=turn.asks)
+
+    def _remove(self, memory_id: str) -> None:
+        turn = self._places.get(memory_id, _NOWHERE).turn
+        if turn is None:
+            return
+        name = turn.agent_id, turn.session_id
+        session = self._sessions[name]
+        seam = session.remove(turn)
+        if not session.keys:
+            del self._sessions[name]
+        left = seam.left if seam.spans else None
+        if seam.joins_left and seam.left is not None:
+            following = seam.right if seam.spans else None
+            self._places[seam.left] = self._places[seam.left]._replace(next=following)
+        if seam.joins_right and seam.right is not None:
+            asks = left is not None and self.asks(left)
+            tied = self._places[seam.right]._replace(previous=left, previous_asks=asks)
+            self._places[seam.right] = tied
+        del self._places[memory_id]
+
+    def _new_session(self, name: _Name) -> Session:
+        return Session(self._gap, self._closed.get(name, ()))
+
+    def _back(self, place: Place, most: int) -> list[Turn]:
+        """The turns before a place, the nearest first."""
+        get, one, found = self._places.get, place.previous, list[Turn]()
+        while most > 0 and one is not None:
+            one, _, _, turn = get(one, _NOWHERE)
+            if turn is not None:
+                found.append(turn)
+            most -= 1
+        return found
+
+    def _forth(self, place: Place, most: int) -> list[Turn]:
+        """The turns after a place, the nearest first."""
+        get, one, found = self._places.get, place.next, list[Turn]()
+        while most > 0 and one is not None:
+            _, one, _, turn = get(one, _NOWHERE)
+            if turn is not None:
+                found.append(turn)
+            most -= 1
+        return found
+
+
+def _by_session(closings: Iterable[Closing]) -> dict[_Name, tuple[float, ...]]:
+    """Return when each session was closed, in order."""
+    found: defaultdict[_Name, list[float]] = defaultdict(list)
+    for one in closings:
+        found[one.agent_id, one.session_id].append(one.at)
+    return {name: tuple(sorted(moments)) for name, moments in found.items()}
