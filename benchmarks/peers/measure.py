@@ -160,8 +160,8 @@ class SpeedRun:
     def _search(self, ready: dict[str, Process], arms: list[tuple[Peer, str]]) -> dict[str, Any]:
         found: dict[str, Any] = {}
         for peer, arm in arms:
-            reason = self._check(ready[peer.name], arm)
             key = f"{peer.name}/{arm}"
+            reason = self._check(ready[peer.name], key, arm)
             found[key] = {"cpu": [], "wall": [], "ids": []}
             if reason:
                 say(f"  {self._size}: {key}: {reason}")
@@ -188,12 +188,13 @@ class SpeedRun:
         for what in ("cpu", "wall", "ids"):
             one[what].extend(answer[what])
 
-    def _check(self, process: Process, arm: str) -> str:
+    def _check(self, process: Process, key: str, arm: str) -> str:
         """Return what is wrong with an arm, "" when it finds what is stored and nobody else's."""
         try:
             answer = process.ask("search", arm=arm, rows=list(range(SELF_QUESTIONS)), limit=LIMIT)
         except WorkerError as error:
             return str(error)
+        self._state.put(answer["cpu"][0], "first", self._size, key)
         wanted = [self._questions[row]["self"] for row in range(SELF_QUESTIONS)]
         recall = sum(one in ids for one, ids in zip(wanted, answer["ids"], strict=True)) / SELF_QUESTIONS
         strangers = sum(self._owner(one) == NEIGHBOUR for ids in answer["ids"] for one in ids)

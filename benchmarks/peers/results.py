@@ -105,6 +105,7 @@ def _rows(state: Results, roster: Sequence[Peer], size: str) -> list[Results]:
                     "ratio": times["cpu ms"] / base if base and times["cpu ms"] else None,
                     "exact": _exact(one["ids"], nearest) if one and arm in peer.exact else None,
                     **costs,
+                    "first s": state.get("first", {}).get(size, {}).get(f"{peer.name}/{arm}"),
                     "note": reason or (one or {}).get("wrong"),
                     "remark": peer.remark,
                 }

@@ -126,7 +126,8 @@ def _cost_columns(notes: Footnotes) -> list[Column]:
         ("one add, CPU ms", single),
         ("wall ms", lambda row: number(row["single wall ms"])),
         ("import, CPU s", lambda row: number(row["import s"], 2)),
-        ("construct, CPU s", lambda row: number(row["construct s"], 2)),
+        ("open", lambda row: number(row["construct s"], 2)),
+        ("first search", lambda row: number(row["first s"], 2)),
         ("memory, MB", lambda row: number(row["RSS MB"])),
         ("disk, MB", lambda row: number(row["disk MB"])),
     ]
@@ -160,10 +161,12 @@ def _quality(sets: dict[str, list[Results]], notes: Footnotes) -> str:
 
 
 def _versions(versions: dict[str, dict[str, str]]) -> str:
-    return "\n".join(
-        f"- {name}: " + ", ".join(f"{package} {version}" for package, version in found.items())
-        for name, found in versions.items()
-    )
+    """Return one line for each set of packages, with the names of those that run on it."""
+    names: dict[str, list[str]] = {}
+    for name, found in versions.items():
+        packages = ", ".join(f"{package} {version}" for package, version in found.items())
+        names.setdefault(packages, []).append(name)
+    return "\n".join(f"- {', '.join(users)}: {packages}" for packages, users in names.items())
 
 
 def _table(columns: Sequence[Column], rows: Sequence[Results]) -> str:

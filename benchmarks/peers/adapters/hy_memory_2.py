@@ -10,7 +10,8 @@ from __future__ import annotations
 import itertools
 import json
 import os
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -62,7 +63,10 @@ class Store:
         self.arms = {reader: self._arm(reader) for reader in readers}
 
     def add(self, rows: range) -> None:
-        documents = [self._documents[row] for row in rows]
+        with self._one_file():
+            self._add([self._documents[row] for row in rows])
+
+    def _add(self, documents: list[dict[str, Any]]) -> None:
         if self._mode == "lite":
             for one in documents:
                 self._add_raw(one)
@@ -84,11 +88,25 @@ class Store:
         if self._mode == "lite":
             self._add_raw(self._documents[row])
         else:
-            self.add(range(row, row + 1))
+            self._add([self._documents[row]])
 
     def close(self) -> None:
         self._names.write_text(json.dumps(self._by_id))
         self._client.close()
+
+    @contextmanager
+    def _one_file(self) -> Iterator[None]:
+        """Let its FAISS store write its files once, not after every memory: filling would take hours."""
+        store = self._client._vector_store
+        if not hasattr(store, "_persist"):
+            yield
+            return
+        store._persist = lambda: None
+        try:
+            yield
+        finally:
+            del store._persist
+            store._persist()
 
     def _add_raw(self, one: dict[str, Any]) -> None:
         moment = _time(one.get("timestamp"))
