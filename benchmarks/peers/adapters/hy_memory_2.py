@@ -63,7 +63,7 @@ class Store:
         self.arms = {reader: self._arm(reader) for reader in readers}
 
     def add(self, rows: range) -> None:
-        with self._one_file():
+        with self._at_once():
             self._add([self._documents[row] for row in rows])
 
     def _add(self, documents: list[dict[str, Any]]) -> None:
@@ -95,18 +95,20 @@ class Store:
         self._client.close()
 
     @contextmanager
-    def _one_file(self) -> Iterator[None]:
-        """Let its FAISS store write its files once, not after every memory: filling would take hours."""
-        store = self._client._vector_store
-        if not hasattr(store, "_persist"):
-            yield
-            return
-        store._persist = lambda: None
+    def _at_once(self) -> Iterator[None]:
+        """Let its store write a chunk by its own batch call: one by one, filling would take hours."""
+        store, nodes = self._client._vector_store, []
+
+        async def collect(node: Any) -> str:
+            nodes.append(node)
+            return node.node_id
+
+        store.upsert = collect
         try:
             yield
         finally:
-            del store._persist
-            store._persist()
+            del store.upsert
+        self._client._loop_thread.run(store.upsert_batch(nodes))
 
     def _add_raw(self, one: dict[str, Any]) -> None:
         moment = _time(one.get("timestamp"))
