@@ -36,8 +36,8 @@ _REFERENCE = (
 _WITHOUT_MODEL = (
     "Published hy-memory 2.0.6 needs a language model to write in its mode `pro`: here ready facts are given "
     "to it and its reconciler is switched off (RECONCILE_ENABLED=false). Its searches use no language model. "
-    "`lite` keeps raw texts. Its log is set to warnings. Its verbs write memories one by one: its bulk figures"
-    " are better, because filling it so would take hours; its store's own batch call is used."
+    "`lite` keeps raw texts. Its log is set to warnings. Its verbs write memories one by one, so that "
+    "filling it would take hours: for its bulk figures its store's own batch call is used."
 )
 
 
