@@ -142,8 +142,11 @@ def test_peers_are_checked_before_they_are_timed(tmp_path: Path, data: Path) -> 
         raise AssertionError("what is measured must not be measured again")
 
     again = measure.State(tmp_path / "state.json")
-    measure.SpeedRun(again, refuse, data, tmp_path / "stores").run(peers, budget=60.0)
+    run = measure.SpeedRun(again, refuse, data, tmp_path / "stores")
+    run.run(peers, budget=60.0)
     assert again.all == state.all
+    with pytest.raises(AssertionError, match="measured again"):
+        run.run([*peers, peer("newcomer")], budget=60.0)
 
 
 def test_a_peer_too_small_for_the_size_is_told(tmp_path: Path, data: Path) -> None:
