@@ -132,7 +132,7 @@ ROSTER = (
     _ours("faiss", "**hy_memory**", largest=1_000_000, quality=True),
     _ours("qdrant", "**hy_memory**, Qdrant", largest=1_000_000),
     _ours("chroma", "**hy_memory**, Chroma"),
-    _ours("memory", "**hy_memory**, reference"),
+    _ours("memory", "**hy_memory**, reference", largest=1000),
     BARE,
     _published("chroma", "pro", quality=True),
     _published("chroma", "lite"),
