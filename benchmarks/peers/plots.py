@@ -77,7 +77,7 @@ def quality(sets: dict[str, list[Row]], folder: Path) -> None:
     columns = min(3, len(sets))
     lines = -(-len(sets) // columns)
     figure, panels = plt.subplots(
-        lines, columns, figsize=(5 * columns, 3.6 * lines), squeeze=False, sharey=True
+        lines, columns, figsize=(5 * columns, 3.6 * lines), squeeze=False, sharey=True, layout="constrained"
     )
     for axes in panels.flat[len(sets) :]:
         axes.set_visible(False)

@@ -76,7 +76,8 @@ class Process:
         if "cannot" in answer:
             raise CannotError(answer["cannot"])
         if "failed" in answer:
-            raise WorkerError(f"{verb}: {answer['failed']}")
+            print(answer["failed"], file=sys.stderr)
+            raise WorkerError(f"{verb}: {answer['failed'].strip().splitlines()[-1]}")
         return answer["ok"]
 
     def end(self) -> None:
@@ -96,7 +97,8 @@ class Process:
                     stream.close()
 
     def _last_words(self) -> str:
-        return self._log.read_text(encoding="utf-8", errors="replace")[-600:].strip()
+        lines = self._log.read_text(encoding="utf-8", errors="replace").strip().splitlines()
+        return lines[-1] if lines else "none"
 
 
 def environment(outer: Mapping[str, str], home: Path, path: str) -> dict[str, str]:

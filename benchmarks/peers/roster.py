@@ -126,7 +126,7 @@ BARE = Peer(
     speed=False,
     quality=True,
 )
-"""As our own row, but told neither speaker nor time nor session: what the peers' calls can be told."""
+"""As our own row, but told neither time nor session, and names only in the text: as the peers are."""
 
 ROSTER = (
     _ours("faiss", "**hy_memory**", largest=1_000_000, quality=True),

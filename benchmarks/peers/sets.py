@@ -16,7 +16,7 @@ import numpy as np
 
 from benchmarks.data import DIMS, Corpus, make_corpus, make_query
 from benchmarks.embedding_file import FiledEmbedder
-from benchmarks.retrieval import read_lines
+from benchmarks.retrieval import ROLES, read_lines
 from hy_memory.values.point import FloatArray
 
 SEED = 7
@@ -51,13 +51,23 @@ def labelled(folder: Path, paths: tuple[Path, Path], embedder: FiledEmbedder) ->
     if _is_written(folder):
         return folder
     corpus = sorted(read_lines(paths[0]), key=lambda one: (one["user_id"], one.get("seq") or 0))
-    documents = [{**one, "user": one["user_id"]} for one in corpus]
+    documents = [_as_stored(one) for one in corpus]
     asked = [{**one, "user": one["user_id"]} for one in read_lines(paths[1])]
     vectors = embedder.embed_batch([one["text"] for one in documents])
     question_vectors = np.stack([embedder.embed_query(one["text"]) for one in asked])
     embedder.save()
     _write(folder, documents, vectors, asked, question_vectors)
     return folder
+
+
+def _as_stored(one: dict[str, Any]) -> dict[str, Any]:
+    """Return a document as everybody stores it: "name: text" where a named person said it.
+
+    hy_memory is told name and text (`said`) apart, and embeds the same line.
+    """
+    speaker = one.get("speaker")
+    text = f"{speaker}: {one['text']}" if speaker and speaker not in ROLES else one["text"]
+    return {**one, "user": one["user_id"], "said": one["text"], "text": text}
 
 
 def nearest(folder: Path, limit: int) -> list[list[str]]:

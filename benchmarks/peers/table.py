@@ -8,7 +8,7 @@ from typing import Any
 Results = dict[str, Any]
 Column = tuple[str, Callable[[Results], str]]
 NOTHING = "–"
-_LONGEST_NOTE = 300  # characters: a traceback is for the log
+_LONGEST_NOTE = 600  # characters: a library may put much into an error
 
 FIGURES = ("search-by-size", "ratios", "quality")
 _FOOT = "[^{}]"

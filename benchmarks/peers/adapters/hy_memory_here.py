@@ -58,7 +58,7 @@ class Store:
         if self._is_bare:
             return {"content": one["text"], "metadata": {"document": one["id"]}}
         extra = {key: one[key] for key in ("caption", "place") if one.get(key)}
-        fact = {"content": one["text"], "metadata": {"document": one["id"], **extra}}
+        fact = {"content": one.get("said", one["text"]), "metadata": {"document": one["id"], **extra}}
         if one.get("timestamp"):
             fact["timestamp"] = one["timestamp"]
         if one.get("speaker"):
