@@ -28,6 +28,7 @@ from hy_memory.profile.fold import FieldHistory, Period, Profile
 from hy_memory.values.record import MemoryRecord, RecordVersion, Status
 from hy_memory.values.request import Explain, SearchRequest
 from hy_memory.values.result import ChainText, Degradation, Episode, Hit, SearchResult
+from hy_memory.values.turn import Turn
 from hy_memory.values.write import Change, Written
 
 
@@ -200,22 +201,31 @@ def _hit(hit: Hit, explain: Explain) -> FoundItem:
 
 
 def _accompany(items: Sequence[FoundItem], episodes: Mapping[str, Episode]) -> None:
-    """Add to `items` the episodes they have; what several of them show is made once."""
-    moments: dict[str, Moment] = {}
+    """Add to `items` the episodes they have; an entry that several of them show is made once."""
     neighbours: dict[str, Neighbour] = {}
-    for episode in episodes.values():
-        for turn in episode.timeline:
-            if turn.id not in moments:
-                moments[turn.id] = {"memory_id": turn.id, "memory_at": turn.event_at}
+    moments: dict[str, Moment] = {}
+    timelines: dict[int, list[Moment]] = {}
+    for item in items:
+        episode = episodes.get(item["memory_id"])
+        if episode is None:
+            continue
         for record in episode.neighbours:
             if record.id not in neighbours:
                 neighbours[record.id] = _neighbour(record)
-    for item in items:
-        episode = episodes.get(item["memory_id"])
-        if episode is not None:
-            item["episode_id"] = episode.id
-            item["capsule_memories"] = [neighbours[record.id] for record in episode.neighbours]
-            item["timeline"] = [moments[turn.id] for turn in episode.timeline]
+        timeline = timelines.get(id(episode.timeline))
+        if timeline is None:
+            timeline = timelines[id(episode.timeline)] = _timeline(episode.timeline, moments)
+        item["episode_id"] = episode.id
+        item["capsule_memories"] = [neighbours[record.id] for record in episode.neighbours]
+        item["timeline"] = timeline.copy()
+
+
+def _timeline(turns: Sequence[Turn], moments: dict[str, Moment]) -> list[Moment]:
+    """Return the entries of a timeline; `moments` are those there are already."""
+    for turn in turns:
+        if turn.id not in moments:
+            moments[turn.id] = {"memory_id": turn.id, "memory_at": turn.event_at}
+    return [moments[turn.id] for turn in turns]
 
 
 def _neighbour(record: MemoryRecord) -> Neighbour:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import gc
 import threading
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple, Self, TypeAlias
 
 from hy_memory.conversations.session import Session
@@ -20,7 +20,7 @@ from hy_memory.values.turn import KIND, Closing, Turn, TurnChanges
 _BYTES_PER_TURN = 560
 MOST_NEAR = 20
 """Turns of a window: enough to see where in an afternoon a memory stands, short enough for every hit."""
-_MOST_WINDOWS = 4096  # remembered at once, some hundred bytes each
+_MOST_WINDOWS = 1024  # remembered at once, a kilobyte or two each
 _FEW = 64  # changes that are always taken in one by one
 
 _Name: TypeAlias = tuple[str, str]
@@ -39,12 +39,13 @@ class Place(NamedTuple):
 class Window(NamedTuple):
     """The turns of an episode nearest to one of them, in order; which comes first in the whole of it.
 
-    `kinds` are a turn of each kind among them (see `values.turn.KIND`).
+    `kinds` are a turn of each kind among them (see `values.turn.KIND`), `places` where each id stands.
     """
 
     turns: tuple[Turn, ...]
     first: str
     kinds: tuple[Turn, ...]
+    places: Mapping[str, int]
 
 
 _NOWHERE = Place(None, None, False, None)
@@ -127,11 +128,12 @@ class UserTurns:
         turns, first = self._nearest(memory_id), self.first(memory_id)
         if len(turns) < 2 or first is None:
             return None
-        window = Window(turns, first, tuple({turn[KIND]: turn for turn in turns}.values()))
+        kinds = tuple({turn[KIND]: turn for turn in turns}.values())
+        window = Window(turns, first, kinds, {turn.id: at for at, turn in enumerate(turns)})
         if len(windows) >= _MOST_WINDOWS:
             windows.clear()
         if len(turns) < MOST_NEAR:  # all of the episode: its other turns have the same
-            windows.update(dict.fromkeys([turn.id for turn in turns], window))
+            windows.update(dict.fromkeys(window.places, window))
         windows[memory_id] = window
         return window
 

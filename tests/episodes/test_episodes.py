@@ -137,6 +137,28 @@ def test_what_changes_is_seen_by_the_next_search(folder: Path, backend: str, rea
         assert client.get(late) is None
 
 
+@pytest.mark.parametrize("reader", READERS)
+def test_a_superseded_memory_is_nobodys_neighbour(client: HyMemoryClient, reader: str) -> None:
+    """What took its place is; the old text, shown where the new one's source is left out, stands alone."""
+    tell = teller(client)
+    old, mine = tell("gamma", 0, source="app"), tell("alpha", 1, source="app")
+    more: dict[str, Any] = {"user_id": "u", "source": "diary", "memory_at": START + 120}
+    new = client.add_extracted([{"content": "delta", "supersedes": old}], **more)["memory_id"]
+    assert company(hit(client, "alpha", reader=reader)) == ([new], [mine, new])
+    assert not THREE & hit(client, "alpha", reader=reader, exclude_sources=["diary"]).keys()
+    assert not THREE & hit(client, "gamma", reader=reader, exclude_sources=["diary"]).keys()
+
+
+def test_an_earlier_moment_has_no_episodes(client: HyMemoryClient) -> None:
+    """What stood beside a memory then is not known; nothing of now is shown in its place."""
+    tell = teller(client)
+    tell("gamma", 0)
+    tell("alpha", 1)
+    stored = cast("dict[str, Any]", client.get(hit(client, "alpha")["memory_id"]))
+    found = hit(client, "alpha", as_of=stored["gmt_created"] + 1e-3)
+    assert not THREE & found.keys()
+
+
 def test_only_facts_of_the_normal_bucket_have_episodes(client: HyMemoryClient) -> None:
     """Patterns and plans stand in no conversation; an expired plan is an ordinary fact without company."""
     tell = teller(client)

@@ -40,7 +40,7 @@ def _episodes(
         return {}
     holds = predicate(request.where.tree)
     seen = _seen(request, holds, windows.values(), ports)
-    near = {one: _near(one, window.turns, seen, request.neighbours) for one, window in windows.items()}
+    near = {one: _near(one, window, seen, request.neighbours) for one, window in windows.items()}
     wanted = {turn.id for turns in near.values() for turn in turns}
     confirmed = _confirmed(request, holds, ports.records.records(list(wanted)))
     gone = wanted - confirmed.keys()
@@ -74,22 +74,26 @@ def _seen(
     """
     tree, admits = request.where.tree, cast("Callable[[Turn], bool]", holds)
     # nearly always: then all turns of a kind are admitted or none
-    if names_only(tree, KIND_FIELDS) and all(admits(kind) for window in windows for kind in window.kinds):
-        return None
+    if names_only(tree, KIND_FIELDS):
+        distinct = {id(window): window for window in windows}.values()  # most hits share one
+        if all(admits(kind) for window in distinct for kind in window.kinds):
+            return None
     turns = {turn.id: turn for window in windows for turn in window.turns}
     if names_only(tree, _TOLD):
         return {one for one, turn in turns.items() if admits(turn)}
     return _confirmed(request, holds, ports.records.records(list(turns))).keys()
 
 
-def _near(one: str, turns: Sequence[Turn], seen: Collection[str] | None, most: int) -> Sequence[Turn]:
+def _near(one: str, window: Window, seen: Collection[str] | None, most: int) -> Sequence[Turn]:
     """Return the `most` turns before and after a hit that are seen, in order."""
-    turns = _without(turns, seen, ())
-    ids = [turn.id for turn in turns]
-    if one not in ids:
+    turns, place = window.turns, window.places[one]
+    if seen is None:
+        return turns[max(0, place - most) : place] + turns[place + 1 : place + 1 + most]
+    if one not in seen:
         return ()
-    place = ids.index(one)
-    return [*turns[max(0, place - most) : place], *turns[place + 1 : place + 1 + most]]
+    before = [turn for turn in turns[:place] if turn.id in seen]
+    after = [turn for turn in turns[place + 1 :] if turn.id in seen]
+    return [*before[max(0, len(before) - most) :], *after[:most]]
 
 
 def _without(turns: Sequence[Turn], seen: Collection[str] | None, gone: Collection[str]) -> Sequence[Turn]:
