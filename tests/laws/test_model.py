@@ -33,6 +33,7 @@ from tests.support.spelled import (
     WORDS,
     Arguments,
     admits,
+    admitted_sources,
     drafts,
     memory_of,
     scopes,
@@ -159,6 +160,24 @@ class Model(RuleBasedStateMachine):
         self.oracle.memories[made[-1]] = replace(last, metadata={**last.metadata, "a.b": 7})
         return multiple(*made)
 
+    @rule(target=made, backend=backend, old=made, draft=drafts(), owner=st.sampled_from((None, None, 0, 1)))
+    def supersede(self, backend: str, old: str, draft: Arguments, owner: int | None) -> Any:
+        client, known = self._client(backend), self.oracle.memories.get(old)
+        user_id = self.users[owner or 0] if owner is not None or known is None else known.user_id
+        shared = {name: value for name, value in draft.items() if name != "data"}
+        facts: list[str | dict[str, object]] = [{"content": draft["data"], "supersedes": old}]
+        if known is None or known.user_id != user_id:
+            with pytest.raises(MemoryNotFoundError):
+                client.add_extracted(facts, user_id=user_id, **shared)
+            return multiple()
+        new = client.add_extracted(facts, user_id=user_id, **shared)["memory_id"]
+        self.oracle.learn(client, memory_of(draft, new, user_id))
+        before = self.oracle.supersede(new, old)
+        for one, key, other in ((new, "supersedes", before), (before, "superseded_by", new)):
+            assert (client.get(one) or {}).get(key) == other
+        assert client.history(before)[0]["event"] == "supersede"
+        return new
+
     @rule(
         backend=backend,
         memory_id=made,
@@ -192,6 +211,7 @@ class Model(RuleBasedStateMachine):
             tags=old.tags if tags is None else tuple(tags),
             metadata=old.metadata if metadata is None else metadata,
             memory_at=old.memory_at if memory_at is None else memory_at,
+            earlier=(old.content, *old.earlier),
         )
         self.oracle.memories[memory_id] = new
         assert (shown["content"], shown["tags"], shown["meta"]) == (new.content, [*new.tags], new.metadata)
@@ -199,9 +219,10 @@ class Model(RuleBasedStateMachine):
 
     @rule(backend=backend, memory_id=st.one_of(made, consumes(made)))
     def delete(self, backend: str, memory_id: str) -> None:
-        known = self.oracle.memories.pop(memory_id, None)
+        known = memory_id in self.oracle.memories
+        self.oracle.forget([memory_id] if known else [])
         client = self._client(backend)
-        assert client.delete(memory_id) == {"success": True, "deleted_count": int(known is not None)}
+        assert client.delete(memory_id) == {"success": True, "deleted_count": int(known)}
         assert client.get(memory_id) is None
         for _, _, members in self.exchanges:
             members.discard(memory_id)
@@ -213,8 +234,7 @@ class Model(RuleBasedStateMachine):
         sessions = None if session is None else [session]
         answer = self._client(backend).delete_all(user_id=user_id, session_ids=sessions)
         assert answer["deleted_count"] == len(gone)
-        for one in gone:
-            del self.oracle.memories[one]
+        self.oracle.forget(gone)
         for owner_id, of_session, members in self.exchanges:
             if owner_id == user_id and session in (None, of_session):
                 members.clear()
@@ -230,12 +250,13 @@ class Model(RuleBasedStateMachine):
     )
     def search(self, query: str, several: bool, scope: Arguments, limit: int, min_score: float) -> None:
         users = self.users if several else self.users[:1]
+        sources = admitted_sources(scope)
         now = time.time()
         for backend, client in self.world.clients.items():
             for reader in READERS:
                 keywords = reader == "hybrid" and has_keywords(backend)
                 expected = self.oracle.answer(
-                    Asked(query, users, admits(scope), limit, min_score, keywords), now
+                    Asked(query, users, admits(scope), limit, min_score, keywords, sources), now
                 )
                 answer = client.search(
                     query, user_ids=list(users), limit=limit, min_score=min_score, reader=reader, **scope
@@ -246,20 +267,44 @@ class Model(RuleBasedStateMachine):
                     assert item["content"] == memory.content
                     assert item["tags"] == [*memory.tags]
                     assert item["meta"] == memory.metadata
+                    is_old = not self.oracle.is_current(memory, None)
+                    assert item.get("superseded_elsewhere", False) is is_old
+                    texts_told = self.oracle.texts(memory.id, sources)
+                    shown = [(one["memory_id"], one["content"]) for one in item.get("evolution_chain", ())]
+                    assert shown == (texts_told if len(texts_told) > 1 else [])
 
-    @rule(backend=backend, owner=owner, scope=scopes(), ascending=st.booleans(), offset=st.integers(0, 3))
-    def list_memories(self, backend: str, owner: int, scope: Arguments, ascending: bool, offset: int) -> None:
+    @rule(
+        backend=backend,
+        owner=owner,
+        scope=scopes(),
+        ascending=st.booleans(),
+        offset=st.integers(0, 3),
+        status=st.sampled_from((None, "active", "superseded")),
+    )
+    def list_memories(
+        self, backend: str, owner: int, scope: Arguments, ascending: bool, offset: int, status: str | None
+    ) -> None:
         if "l1_raw" in scope.get("layers", ()):
             return  # the oracle keeps no raw turns; `count_kinds` counts them
         let_through = admits(scope)
+        kept = {None: (True, False), "active": (True,), "superseded": (False,)}[status]
         wanted = sorted(
-            (one for one in self.oracle.of(self.users[owner]) if let_through(one)),
+            (
+                one
+                for one in self.oracle.of(self.users[owner])
+                if let_through(one) and self.oracle.is_current(one, None) in kept
+            ),
             key=lambda one: (one.created_at, one.id),
             reverse=not ascending,
         )
         order = "asc" if ascending else "desc"
         page = self._client(backend).list_memories(
-            user_id=self.users[owner], order=order, offset=offset, limit=4, **scope
+            user_id=self.users[owner],
+            order=order,
+            offset=offset,
+            limit=4,
+            statuses=status and [status],
+            **scope,
         )
         assert [one.get("memory_id") for one in page["memories"]] == [
             one.id for one in wanted[offset : offset + 4]

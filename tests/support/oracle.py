@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from typing import Any, cast
@@ -40,6 +40,8 @@ class Memory:
     memory_at: float | None = None
     expires_at: float | None = None
     speaker: str = ""
+    earlier: tuple[str, ...] = ()
+    """The texts it used to have, newest first."""
 
     @property
     def event_at(self) -> float:
@@ -66,7 +68,7 @@ class Memory:
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """A search as the oracle understands it. `admits` is every filter at once."""
+    """A search as the oracle understands it. `admits` is every filter at once, `sources` that of sources."""
 
     query: str
     user_ids: tuple[str, ...]
@@ -74,6 +76,7 @@ class Asked:
     limit: int = 10
     min_score: float = 0.4
     keywords: bool = False
+    sources: Callable[[Memory], bool] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,6 +98,8 @@ class Oracle:
 
     def __init__(self, calibration: Calibration = IDENTITY) -> None:
         self.memories: dict[str, Memory] = {}
+        self.chains: list[list[str]] = []
+        """Ids of memories that superseded each other, oldest first."""
         self._calibration = calibration
 
     def learn(self, client: HyMemoryClient, memory: Memory) -> None:
@@ -103,6 +108,41 @@ class Oracle:
         assert stored is not None
         assert stored["content"] == memory.content
         self.memories[memory.id] = replace(memory, created_at=stored["gmt_created"])
+
+    def supersede(self, new: str, old: str) -> str:
+        """Put `new` on top of the chain of `old`; return who was there until now."""
+        chain = self.chain(old)
+        if len(chain) == 1:
+            self.chains.append(chain)
+        chain.append(new)
+        return chain[-2]
+
+    def forget(self, memory_ids: Collection[str]) -> None:
+        """Drop memories; the rest of their chains stays in order."""
+        for one in memory_ids:
+            del self.memories[one]
+        self.chains = [[one for one in chain if one not in memory_ids] for chain in self.chains]
+
+    def chain(self, memory_id: str) -> list[str]:
+        """Return the chain of a memory, oldest first; itself alone where it never met another."""
+        return next((chain for chain in self.chains if memory_id in chain), [memory_id])
+
+    def is_current(self, memory: Memory, sources: Callable[[Memory], bool] | None) -> bool:
+        """Return whether it is the newest of its chain, of those members whose source is admitted."""
+        chain = self.chain(memory.id)
+        seen = [one for one in chain if sources is None or sources(self.memories[one])]
+        return memory.id == seen[-1] if seen else False
+
+    def texts(self, memory_id: str, sources: Callable[[Memory], bool] | None) -> list[tuple[str, str]]:
+        """Return the (id, text) that an evolution chain shows, newest first."""
+        chain = self.chain(memory_id)
+        line = [self.memories[one] for one in reversed(chain[: chain.index(memory_id) + 1])]
+        return [
+            (one.id, content)
+            for one in line
+            if sources is None or sources(one)
+            for content in (one.content, *one.earlier)
+        ]
 
     def of(self, user_id: str) -> list[Memory]:
         """Return one user's memories."""
@@ -116,6 +156,8 @@ class Oracle:
             mine = self.of(user_id)
             weights = _weights(terms, mine)
             for memory in mine:
+                if not self.is_current(memory, asked.sources):
+                    continue
                 if _is_normal(memory, now) and asked.admits(memory):
                     found[memory.id] = self._score(asked, memory, weights)
         rounded = {one: round(score, 5) for one, score in found.items()}

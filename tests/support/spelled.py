@@ -149,6 +149,13 @@ def admits(arguments: Mapping[str, Any]) -> Callable[[Memory], bool]:
     return every
 
 
+def admitted_sources(arguments: Mapping[str, Any]) -> Callable[[Memory], bool] | None:
+    """Return what the source filter of a search admits, None where it has none."""
+    if not arguments.get("include_sources") and not arguments.get("exclude_sources"):
+        return None
+    return lambda memory: _sources(arguments, memory)
+
+
 def _listed(field: str) -> Callable[[Any, Memory], bool]:
     return lambda value, memory: not value or getattr(memory, field) in value
 
