@@ -7,14 +7,12 @@ from dataclasses import replace
 
 import numpy as np
 
-from hy_memory.reading.stages.recall import recall_at_least
+from hy_memory.reading.stages.recall import RETRIES, recall_at_least
 from hy_memory.reading.state import ReadPorts, SearchState
 from hy_memory.reading.wall import Wall
 from hy_memory.values.record import MemoryRecord, Status
 from hy_memory.values.request import Explain
 from hy_memory.values.result import Dropped, Hit, LegEvidence
-
-_RETRIES = 3  # writers that overtake one search more often than that keep it from ending
 
 
 def hydrate(state: SearchState, ports: ReadPorts) -> SearchState:
@@ -29,7 +27,7 @@ def hydrate(state: SearchState, ports: ReadPorts) -> SearchState:
 def hydrate_at_least(state: SearchState, ports: ReadPorts, pool: int) -> SearchState:
     """Fill `hits` with the best `pool` confirmed records, or with all there are."""
     wall = Wall.of(state.request.where, state.request.sources, ports.records)
-    wanted, retries = pool, _RETRIES
+    wanted, retries = pool, RETRIES
     while True:
         ids = state.candidates.ids[:wanted]
         records = ports.records.records(ids) if ids else {}
@@ -50,7 +48,7 @@ def hydrate_at_least(state: SearchState, ports: ReadPorts, pool: int) -> SearchS
         Hit(records[ids[at]], scores[at], source, _evidence(state, at))
         for at, source in zip(confirmed, _sources(state, confirmed), strict=True)
     )
-    return replace(state, hits=hits, dropped=(*state.dropped, *_unconfirmed(state, ids, confirmed)))
+    return replace(state, hits=hits, dropped=(*state.dropped, *_unconfirmed(state, ids, records, confirmed)))
 
 
 def _is_behind(records: Mapping[str, MemoryRecord]) -> bool:
@@ -83,13 +81,15 @@ def _evidence(state: SearchState, at: int) -> tuple[LegEvidence, ...]:
     )
 
 
-def _unconfirmed(state: SearchState, ids: tuple[str, ...], confirmed: list[int]) -> tuple[Dropped, ...]:
+def _unconfirmed(
+    state: SearchState, ids: tuple[str, ...], records: Mapping[str, MemoryRecord], confirmed: list[int]
+) -> tuple[Dropped, ...]:
     if state.request.explain is not Explain.DROPPED:
         return ()
     kept = set(confirmed)
     scores = state.candidates.scores
     stale = [
-        Dropped(one, float(scores[at]), "not confirmed by the ledger")
+        Dropped(one, float(scores[at]), _reason(records.get(one)))
         for at, one in enumerate(ids)
         if at not in kept
     ]
@@ -99,3 +99,8 @@ def _unconfirmed(state: SearchState, ids: tuple[str, ...], confirmed: list[int])
         if at >= len(ids)
     ]
     return (*stale, *beyond)
+
+
+def _reason(record: MemoryRecord | None) -> str:
+    is_old = record is not None and record.status is Status.SUPERSEDED
+    return "superseded" if is_old else "not confirmed by the ledger"

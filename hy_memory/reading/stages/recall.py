@@ -25,6 +25,8 @@ from hy_memory.values.request import Explain
 from hy_memory.values.result import Dropped
 
 _FIRST_DEPTH = 64  # a list this long decides nearly every search for 10 hits in one round
+RETRIES = 20
+"""How often a search asks again because writers overtook it: a millisecond each, and hardly ever twice."""
 _GROWTH = 4  # few rounds matter more than a short last one
 _DECIMALS = 5  # scores on the grid of `ports.TIE`, so that engines that round differently agree
 
@@ -43,9 +45,13 @@ def recall_at_least(state: SearchState, wanted: int) -> SearchState:
         return state
     # one leg is its own order: the next one after the last wanted proves it
     depth = wanted + 1 if len(state.legs) == 1 else max(_FIRST_DEPTH, 2 * wanted)
+    retries = RETRIES
     while True:
         state, rankings = _search_legs(state, depth)
         state, rankings, ids, by_leg = _compare(state, rankings)
+        if retries and len(by_leg) > 1 and any(np.isnan(column).any() for column in by_leg):
+            retries -= 1  # the legs saw two states: what one listed the other no longer admits
+            continue
         candidates, below = _merge(state, rankings, ids, by_leg)
         if candidates.complete or len(candidates.ids) >= wanted:
             return replace(state, candidates=candidates, dropped=below)

@@ -26,7 +26,7 @@ from hy_memory.testing.contracts.harness import Harness, by_id, users
 from hy_memory.testing.fakes import make_point, payload_for, unit
 from hy_memory.testing.strategies import ODD_IDS, filters, points, vectors
 from hy_memory.values.point import FloatArray, Point
-from hy_memory.values.record import Layer
+from hy_memory.values.record import Layer, Status
 
 DIMS = 8
 _FRESH = itertools.count()
@@ -110,21 +110,20 @@ class VectorIndexContract:
         assert ranking.scores == pytest.approx([1.0, 0.5, 0.0, -1.0], abs=1e-3)
         assert ranking.exhausted
 
-    @pytest.mark.parametrize("narrowed", ["by user", "by source", "by layer"])
+    @pytest.mark.parametrize("narrowed", ["by user", "by source", "by status", "by layer"])
     def test_filter_acts_before_top_k(self, harness: Harness, narrowed: str) -> None:
         """C01: 500 better points outside the scope take no place from the 5 inside."""
         ana = payload_for("ana")
-        inside, where = {
-            "by user": (payload_for("ben"), users("ben")),
-            "by source": (
-                replace(ana, source="mail"),
-                users("ana", tree=Compare("source", Op.EQ, "mail")),
-            ),
+        inside, tree = {
+            "by user": (payload_for("ben"), EVERYTHING),
+            "by source": (replace(ana, source="mail"), Compare("source", Op.EQ, "mail")),
+            "by status": (replace(ana, status=Status.SUPERSEDED), Compare("status", Op.EQ, "superseded")),
             "by layer": (
                 replace(ana, layer=Layer.L6_SCHEMA),
-                users("ana", tree=Compare("layer", Op.IN, (Layer.L6_SCHEMA, Layer.L7_INTENTION))),
+                Compare("layer", Op.IN, (Layer.L6_SCHEMA, Layer.L7_INTENTION)),
             ),
         }[narrowed]
+        where = users(inside.user_id, tree=tree)
         harness.put([make_point(f"out{index}", ana, self.query) for index in range(500)])
         angle = float(np.degrees(np.arccos(0.6)))
         harness.put([make_point(f"in{index}", inside, at_angle(angle)) for index in range(5)])
@@ -294,11 +293,12 @@ class VectorIndexContract:
         harness.put([make_point("p", replace(ana, source="mail"), at_angle(0))])
         harness.put([make_point("other", ana, at_angle(45))])
         by_id(harness.backend.vectors.search(self.query, users("ana"), 5))
-        harness.put([make_point("p", replace(ana, source="chat"), at_angle(90))])
+        harness.put([make_point("p", replace(ana, source="chat", status=Status.SUPERSEDED), at_angle(90))])
         scores = by_id(harness.backend.vectors.search(self.query, users("ana"), 5))
         assert scores == pytest.approx({"other": np.cos(np.radians(45)), "p": 0.0}, abs=1e-3)
         assert harness.backend.vectors.count(users("ana", tree=Compare("source", Op.EQ, "mail"))) == 0
         assert harness.backend.vectors.count(users("ana", tree=Compare("source", Op.EQ, "chat"))) == 1
+        assert harness.backend.vectors.count(users("ana", tree=Compare("status", Op.EQ, "active"))) == 1
 
     def test_putting_and_removing_are_idempotent(self, harness: Harness) -> None:
         """A change log may be replayed: the same put or remove again changes nothing."""
