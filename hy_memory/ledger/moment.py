@@ -92,11 +92,20 @@ def _as_it_was(head: MemoryRecord, former: Sequence[RecordVersion], at: float) -
 
 
 def _rewound(head: MemoryRecord, version: RecordVersion) -> MemoryRecord:
-    return replace(
+    record = replace(
         head,
         content=version.content,
         memory_at=version.memory_at,
         updated_at=version.recorded_at,
         version=version.version,
         claims=(),
+    )
+    if version.tags is None or version.attributes is None or version.context is None:
+        return record  # of a time when versions kept their text alone: the rest is as it is now
+    return replace(
+        record,
+        tags=version.tags,
+        attributes=version.attributes,
+        context=version.context,
+        expires_at=version.expires_at,
     )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import gc
 import json
 from collections.abc import Sequence
-from dataclasses import fields
+from dataclasses import fields, replace
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -187,7 +187,10 @@ def to_points(rows: Sequence[Row]) -> tuple[Point, ...]:
 
 def to_version(row: Row) -> RecordVersion:
     """Return the version of a row of `versions`."""
-    return RecordVersion(*row)
+    text = RecordVersion(row[0], row[1], row[2], row[3], row[4], row[5])
+    if row[6] is None:
+        return text
+    return replace(text, tags=_texts(row[6]), attributes=_mapping(row[7]), context=row[8], expires_at=row[9])
 
 
 def to_claimed(row: Row) -> Claimed:

@@ -1,8 +1,9 @@
 """The ledger's tables: one schema for SQLite and PostgreSQL.
 
-Text lives in `records.content`, `records.context`, `records.claims`, `versions.content` and, where a
-writer put it there, `outcomes.answer`; nothing else holds any. JSON is kept as ASCII text, so that both
-engines give back exactly what was stored, whatever characters or numbers it holds.
+Text lives in `records.content`, `records.context`, `records.claims`, `versions.content`,
+`versions.context` and, where a writer put it there, `outcomes.answer`; nothing else holds any. JSON is kept
+as ASCII text, so that both engines give back exactly what was stored, whatever characters or numbers it
+holds.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ from sqlalchemy import (
     text,
 )
 
-REVISION = "0003"
+REVISION = "0005"
 """The newest migration; a test holds it equal to Alembic's own head."""
 
 METADATA = MetaData()
@@ -88,6 +89,10 @@ versions = Table(
     Column("memory_at", Double),
     Column("recorded_at", Double, nullable=False),
     Column("replaced_at", Double, nullable=False),
+    Column("tags", Text),  # NULL, as is all that follows, in versions of before 0005
+    Column("attributes", Text),
+    Column("context", Text),
+    Column("expires_at", Double),
 )
 
 changes = Table(

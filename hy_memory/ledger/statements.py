@@ -122,7 +122,8 @@ class Statements:
     def head(self) -> Prepared:
         """What an update must know of the record it replaces. Parameters: id."""
         c = records.c
-        names = "user_id version content memory_at created_at updated_at layer status"
+        names = "user_id version content memory_at created_at updated_at"
+        names += " tags attributes context expires_at layer status"
         columns = [c[name] for name in names.split()]
         return self.prepare(select(*columns).where(c.id == bindparam("id")))
 

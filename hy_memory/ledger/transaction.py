@@ -78,9 +78,9 @@ class Transaction:
         head = self._head(entry, expected_version)
         if head is None:
             raise MemoryNotFoundError(entry.record.id)
-        _, version, content, memory_at, created_at, updated_at, *_ = head
+        _, version, content, memory_at, created_at, updated_at, *others, _, _ = head
         kept_from, kept_until = max(created_at, updated_at), entry.record.updated_at or self.at
-        old = (entry.record.id, version, content, memory_at, kept_from, kept_until)
+        old = (entry.record.id, version, content, memory_at, kept_from, kept_until, *others)
         self.cursor.execute(self.database.statements.insert_version.sql, old)
         self._store_next(entry, head)
 

@@ -98,7 +98,11 @@ def speaker_of(record: MemoryRecord) -> str:
 
 @dataclass(frozen=True, slots=True)
 class RecordVersion:
-    """A text that a record used to have, and from when until when (epoch seconds) it did."""
+    """A text that a record used to have, and from when until when (epoch seconds) it did.
+
+    What follows `replaced_at` the record had with it; `tags`, `attributes` and `context` are None in a
+    version stored before these were kept, and nothing is known of its expiry then.
+    """
 
     memory_id: str
     version: int
@@ -106,6 +110,10 @@ class RecordVersion:
     memory_at: float | None
     recorded_at: float
     replaced_at: float
+    tags: tuple[str, ...] | None = None
+    attributes: Mapping[str, Json] | None = None
+    context: str | None = None
+    expires_at: float | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -59,7 +59,14 @@ class Past:
 @st.composite
 def steps(draw: st.DrawFn) -> Step:
     """Draw a step; half of them add something."""
-    changed: Arguments = {"content": draw(texts())}
+    other = draw(drafts())
+    changed: Arguments = {
+        "content": draw(st.one_of(st.none(), texts())),
+        **{name: draw(st.sampled_from((None, other[name]))) for name in ("tags", "metadata", "memory_at")},
+        "expires_at": draw(st.sampled_from((None, None, _START + 2, _START + 7))),
+    }
+    if all(one is None for one in changed.values()):
+        changed["content"] = "tea"
     draft = draw(drafts())
     draft["expires_at"] = draw(st.sampled_from((None, None, _START + 4, _START + 9)))
     return Step(
@@ -97,6 +104,8 @@ def _live(client: HyMemoryClient, hand: Hand, life: list[Step], users: tuple[str
             old = past.at(hand.at)[there[step.which % len(there)]]
             client.update(old.id, **step.changed)
             changed = {name: value for name, value in step.changed.items() if value is not None}
+            if "tags" in changed:
+                changed["tags"] = tuple(changed["tags"])
             past.note(hand.at, replace(old, **changed))
         elif there:
             gone = there[step.which % len(there)]

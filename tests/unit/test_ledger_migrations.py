@@ -23,7 +23,7 @@ from hy_memory.ledger.rows import record_row
 from hy_memory.ledger.schema import METADATA, REVISION
 from hy_memory.ports import Ledger
 from hy_memory.testing.contracts.ledger_rows import DAY, entry, listed, updated
-from hy_memory.values.record import Claimed, RecordClaim
+from hy_memory.values.record import Claimed, RecordClaim, RecordVersion
 
 
 def _open(folder: Path) -> Ledger:
@@ -135,6 +135,31 @@ def test_a_store_without_closings_gets_room_for_them(tmp_path: Path) -> None:
     assert ledger.turns("u").closings == ()
     at = ledger.close_session("u", "default_agent", "default_session")
     assert [one.at for one in ledger.turns("u").closings] == [at]
+    ledger.close()
+
+
+def test_versions_of_before_know_their_text_alone(tmp_path: Path) -> None:
+    """0003 to 0005: old versions stay as they were, new ones keep what came with the text."""
+    ledger = _open(tmp_path)
+    first = entry("a", "u", "one", tags=("x",), attributes={"n": 1}, context="cat", expires_at=DAY + 1)
+    ledger.insert([first])
+    ledger.close()
+    _alembic(tmp_path, command.downgrade, "0003")
+    connection = sqlite3.connect(tmp_path / FILE)
+    connection.execute("INSERT INTO versions VALUES ('a', 0, 'zero', NULL, 1.0, 2.0)")
+    connection.commit()
+    connection.close()
+    ledger = _open(tmp_path)
+    ledger.replace(updated(first, "two"), expected_version=1)
+    one, zero = ledger.versions("a")
+    assert zero == RecordVersion("a", 0, "zero", None, 1.0, 2.0)
+    assert (one.content, one.tags, one.attributes, one.context, one.expires_at) == (
+        "one",
+        ("x",),
+        {"n": 1},
+        "cat",
+        DAY + 1,
+    )
     ledger.close()
 
 

@@ -71,6 +71,20 @@ class LedgerMoments:
         then = _then(ledger, DAY + 10)["a"].record
         assert (then.version, then.memory_at, then.updated_at) == (2, 2.0, DAY + 10)
 
+    def test_what_came_with_the_text_of_then(self, ledger: Ledger) -> None:
+        """Tags, metadata, context and expiry are those of the version, also where the text is the same."""
+        was = {"tags": ("x",), "attributes": {"n": [1, "é"]}, "context": "cat", "expires_at": DAY + 3}
+        first = entry("a", "u", "one", **was)
+        now = updated(first, "one", at=DAY + 10)
+        changes = {"tags": (), "attributes": {}, "context": "dog", "expires_at": None}
+        ledger.insert([first])
+        ledger.replace(replace(now, record=replace(now.record, **changes)), expected_version=1)
+        then = _then(ledger, DAY)["a"]
+        assert then.record == first.record
+        assert then.vector is not None
+        assert then.terms is None
+        assert _then(ledger, DAY + 10)["a"].record.context == "dog"
+
     def test_an_update_of_other_things_keeps_the_vector(self, ledger: Ledger) -> None:
         """Same text, same vector; the keywords too where nothing that they are made of changed."""
         first = entry("a", "u", "one", context="7 May 2023")
