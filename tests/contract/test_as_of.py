@@ -76,6 +76,26 @@ def test_a_chain_ends_with_the_moment(timed: HyMemoryClient, hand: Hand, reader:
         assert item["content"] == (chain or ["one"])[0]
 
 
+@pytest.mark.parametrize("reader", ["legacy", "hybrid"])
+def test_what_was_superseded_later_was_current_then(timed: HyMemoryClient, hand: Hand, reader: str) -> None:
+    """Heads, chains and `superseded_elsewhere` are those of the moment."""
+    wanted: dict[str, Any] = {"user_ids": ["u"], "reader": reader}
+    before = timed.add("one", user_id="u", source="a")["memory_id"]
+    for content, source in (("two", "a"), ("three", "b")):
+        hand.at += _DAY
+        fact = {"content": content, "supersedes": before}
+        before = timed.add_extracted([fact], user_id="u", source=source)["memory_id"]
+    hand.at += _DAY
+    chains = (["one"], ["two", "one"], ["three", "two", "one"])
+    for days, chain in enumerate(chains):
+        (item,) = normal(timed.search("zeta", as_of=_NOON + days * _DAY, **wanted))
+        shown: list[Any] = item.get("evolution_chain", [item])
+        assert [one["content"] for one in shown] == chain
+        (item,) = normal(timed.search("zeta", as_of=_NOON + days * _DAY, include_sources=["a"], **wanted))
+        assert item["content"] == ("one" if days == 0 else "two")
+        assert item.get("superseded_elsewhere", False) is (days == 2)
+
+
 def test_expiry_is_that_of_then(timed: HyMemoryClient, hand: Hand) -> None:
     """An intention was open then and a fact from its expiry on; another memory was there until its own."""
     timed.add("call", user_id="u", layer="l7_intention", expires_at=_NOON + _DAY)
