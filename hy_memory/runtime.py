@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Protocol, cast
 
 from hy_memory.clock import Clock
-from hy_memory.conversations.index import Conversations
+from hy_memory.conversations.index import Conversations, TurnSource
 from hy_memory.deadline import Workers
 from hy_memory.embedding.cached import CachedEmbedder
 from hy_memory.embedding.checked import CheckedEmbedder, checked
@@ -114,7 +114,8 @@ def open_runtime(settings: Settings, service: object = None, clock: Clock | None
         backend = open_backend(settings, embedder.dims, ledger)
         opened.callback(backend.close)
         keywords = _keywords(settings, backend, ledger, opened)
-        conversations = _conversations(settings, ledger, opened)
+        conversations = _conversations(settings, ledger)
+        opened.callback(conversations.close)
         workers = Workers(settings.threads) if settings.recall.timeout is not None else None
         if workers is not None:
             opened.callback(workers.close)
@@ -132,7 +133,9 @@ def open_runtime(settings: Settings, service: object = None, clock: Clock | None
         reranker=reranker,
         conversations=conversations,
     )
-    moments = Moments(ledger, embedder, partial(open_index, settings, embedder.dims))
+    moments = Moments(
+        ledger, embedder, partial(open_index, settings, embedder.dims), partial(_conversations, settings)
+    )
     return Runtime(
         settings=settings,
         clock=clock,
@@ -263,12 +266,10 @@ def _switched_off(settings: Settings) -> frozenset[Stage]:
     return frozenset(() if settings.ranking.fold_duplicates else (fold,))
 
 
-def _conversations(settings: Settings, ledger: Ledger, opened: ExitStack) -> Conversations:
+def _conversations(settings: Settings, source: TurnSource) -> Conversations:
     # a user's turns take a quarter of what their vectors do: so much more keeps the same users in memory
     budget = (settings.vector_store.memory_budget_mb << 20) // 4
-    conversations = Conversations(ledger, settings.episodes.gap_hours * 3600, budget)
-    opened.callback(conversations.close)
-    return conversations
+    return Conversations(source, settings.episodes.gap_hours * 3600, budget)
 
 
 def _folder(settings: Settings, dims: int) -> Path:

@@ -13,27 +13,45 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from hy_memory.conversations.index import Conversations, TurnSource
 from hy_memory.filters.scope import ScopedFilter
 from hy_memory.pipeline import Guarded, guard
 from hy_memory.ports import Backend, Embedder, Ledger, PointSource, Ranking, ScoreArray, VectorIndex
 from hy_memory.ranking.bm25 import document_terms
 from hy_memory.reading.state import ReadPorts, Records
 from hy_memory.values.point import Changes, FloatArray, Point, payload_of
-from hy_memory.values.record import Layer, MemoryRecord, RecordVersion, indexed_text
+from hy_memory.values.record import (
+    NORMAL_LAYERS,
+    Layer,
+    MemoryRecord,
+    RecordVersion,
+    Status,
+    indexed_text,
+)
+from hy_memory.values.turn import Turn, TurnChanges
 from hy_memory.values.write import EmbedderIdentity, Entry
 
+_BEYOND = 1 << 62  # a sequence number that no change has: what is asked for after it are closings alone
 _KEPT = 20_000  # records of a moment that is kept for the next question: some 60 MB
 
 
 class Moments:
-    """Earlier moments of a ledger, made searchable by `open_index` (exact, fed by nobody). Thread-safe."""
+    """Earlier moments of a ledger, made searchable by `open_index` (exact, fed by nobody). Thread-safe.
+
+    `open_conversations` makes the conversations of the turns there were.
+    """
 
     def __init__(
-        self, ledger: Ledger, embedder: Embedder, open_index: Callable[[PointSource], Backend]
+        self,
+        ledger: Ledger,
+        embedder: Embedder,
+        open_index: Callable[[PointSource], Backend],
+        open_conversations: Callable[[TurnSource], Conversations],
     ) -> None:
         self._ledger = ledger
         self._embedder = embedder
         self._open_index = open_index
+        self._open_conversations = open_conversations
         self._last: _Moment | None = None
 
     def ports(self, now: ReadPorts, user_ids: Sequence[str], at: float) -> ReadPorts:
@@ -45,7 +63,7 @@ class Moments:
             vectors=moment.vectors,
             # no keywords now, none then: `hybrid` of this client stays what it is
             keywords=None if now.keywords is None else moment.index.keywords,
-            conversations=None,  # episodes are those of now: what stood beside a memory then is not known
+            conversations=None if now.conversations is None else moment.conversations,
         )
 
     def _moment(self, key: tuple[tuple[str, ...], float, int]) -> _Moment:
@@ -59,7 +77,8 @@ class Moments:
         vectors = _Unembedded(rows.error) if isinstance(rows, Guarded) else index.vectors
         records = [one.record for one in entries]
         layers = frozenset((one.user_id, one.layer) for one in records)
-        moment = _Moment(key, {one.id: one for one in records}, layers, index, vectors)
+        turns = self._open_conversations(_PastTurns(records, self._ledger, at))
+        moment = _Moment(key, {one.id: one for one in records}, layers, index, vectors, turns)
         if not isinstance(rows, Guarded) and len(entries) <= _KEPT:
             self._last = moment
         return moment
@@ -79,6 +98,7 @@ class _Moment:
     layers: frozenset[tuple[str, Layer]]
     index: Backend
     vectors: VectorIndex
+    conversations: Conversations
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,6 +148,36 @@ class _PastPoints:
     def changes(self, user_id: str, after: int) -> Changes:
         """See `PointSource`."""
         return Changes(after, (), ())
+
+
+@dataclass(frozen=True, slots=True)
+class _PastTurns:
+    """A `TurnSource` of the turns among `then`, and of the sessions closed by `at`."""
+
+    then: Sequence[MemoryRecord]
+    ledger: Ledger
+    at: float
+
+    def freshness(self) -> int:
+        """See `TurnSource`."""
+        return 0
+
+    def turns(self, user_id: str, after: int | None = None) -> TurnChanges:
+        """See `TurnSource`."""
+        closings = self.ledger.turns(user_id, after=_BEYOND).closings
+        there = tuple(_turn(one) for one in self.then if one.user_id == user_id and _is_turn(one))
+        until = tuple(one for one in closings if one.at <= self.at)
+        return TurnChanges(after or 0, there if after is None else (), (), until)
+
+
+def _is_turn(record: MemoryRecord) -> bool:
+    return record.status is Status.ACTIVE and record.layer in NORMAL_LAYERS
+
+
+def _turn(one: MemoryRecord) -> Turn:
+    asks = "?" in one.content or "\uff1f" in one.content  # of ASCII, and of full width
+    kind = (one.agent_id, one.session_id, one.source, one.layer, one.expires_at)
+    return Turn(one.id, *kind, one.event_at, one.created_at, asks)
 
 
 @dataclass(frozen=True, slots=True)

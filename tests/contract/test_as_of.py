@@ -96,6 +96,24 @@ def test_what_was_superseded_later_was_current_then(timed: HyMemoryClient, hand:
         assert item.get("superseded_elsewhere", False) is (days == 2)
 
 
+def test_episodes_are_those_of_then(timed: HyMemoryClient, hand: Hand) -> None:
+    """What was said later, or closed later, stands beside no memory yet."""
+    timed.add("one", user_id="u")
+    for content in (text("two", 3), text("three", 3)):
+        hand.at += 60
+        timed.add(content, user_id="u")
+    timed.finalize_session(user_id="u", session_id="default_session")
+    hand.at += 60
+    timed.add(text("four", 3), user_id="u")
+    hand.at += 60
+    beside = ([], ["two"], ["two", "three"], ["two", "three"])
+    for minutes, near in enumerate(beside):
+        items = normal(timed.search("zeta", user_ids=["u"], as_of=_NOON + 60 * minutes))
+        (item,) = (one for one in items if one["content"] == "one")
+        shown: list[Any] = item.get("capsule_memories", [])
+        assert [one["content"].rstrip(" .") for one in shown] == near
+
+
 def test_expiry_is_that_of_then(timed: HyMemoryClient, hand: Hand) -> None:
     """An intention was open then and a fact from its expiry on; another memory was there until its own."""
     timed.add("call", user_id="u", layer="l7_intention", expires_at=_NOON + _DAY)
