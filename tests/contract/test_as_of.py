@@ -98,20 +98,19 @@ def test_what_was_superseded_later_was_current_then(timed: HyMemoryClient, hand:
 
 def test_episodes_are_those_of_then(timed: HyMemoryClient, hand: Hand) -> None:
     """What was said later, or closed later, stands beside no memory yet."""
-    timed.add("one", user_id="u")
+    said = [timed.add("one", user_id="u")["memory_id"]]
     for content in (text("two", 3), text("three", 3)):
         hand.at += 60
-        timed.add(content, user_id="u")
+        said.append(timed.add(content, user_id="u")["memory_id"])
     timed.finalize_session(user_id="u", session_id="default_session")
     hand.at += 60
     timed.add(text("four", 3), user_id="u")
     hand.at += 60
-    beside = ([], ["two"], ["two", "three"], ["two", "three"])
-    for minutes, near in enumerate(beside):
+    for minutes, stood in enumerate(([], said[:2], said, said)):
         items = normal(timed.search("zeta", user_ids=["u"], as_of=_NOON + 60 * minutes))
         (item,) = (one for one in items if one["content"] == "one")
-        shown: list[Any] = item.get("capsule_memories", [])
-        assert [one["content"].rstrip(" .") for one in shown] == near
+        timeline: list[Any] = item.get("timeline", [])
+        assert [one["memory_id"] for one in timeline] == stood
 
 
 def test_expiry_is_that_of_then(timed: HyMemoryClient, hand: Hand) -> None:
