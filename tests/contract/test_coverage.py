@@ -60,10 +60,14 @@ FIELDS = {
     "evidence": "test_explain_adds_and_changes_nothing",
 }
 """Each field of an item, and its test there."""
+_EPISODES = "tests/episodes/test_episodes.py"
 ELSEWHERE = {
     "as_of": "tests/contract/test_as_of.py",
     "rerank_score": "tests/rerank/test_stage.py::test_rerank_only_reorders_what_was_confirmed",
     "folded": "tests/buckets/test_fold.py",
+    **dict.fromkeys(
+        ("episode_id", "capsule_memories", "timeline"), f"{_EPISODES}::test_a_hit_comes_with_its"
+    ),
 }
 """Parameters and fields whose tests need stores or models of their own: a test, or a file of tests."""
 
