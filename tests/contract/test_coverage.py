@@ -60,7 +60,7 @@ FIELDS = {
     "evidence": "test_explain_adds_and_changes_nothing",
 }
 """Each field of an item, and its test there."""
-_EPISODES = "tests/episodes/test_episodes.py"
+_EPISODES = "tests/episodes/test_episodes.py::test_a_hit_comes_with_its_episode"
 ELSEWHERE = {
     "as_of": "tests/contract/test_as_of.py",
     "rerank_score": "tests/rerank/test_stage.py::test_rerank_only_reorders_what_was_confirmed",
