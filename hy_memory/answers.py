@@ -180,10 +180,19 @@ class DroppedItem(TypedDict):
     reason: str
 
 
+class TimeWindow(TypedDict):
+    """A time that the question speaks of: the words, and [start, end) in UTC epoch seconds."""
+
+    words: str
+    start: float
+    end: float
+
+
 class Trace(TypedDict):
     """How an answer was made (`explain`), and what it leaves out (`explain="dropped"`)."""
 
     stages: list[StageTrace]
+    times: NotRequired[list[TimeWindow]]
     dropped: NotRequired[list[DroppedItem]]
 
 

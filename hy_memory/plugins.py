@@ -30,6 +30,7 @@ READERS = {
     "hybrid": "hy_memory.reading.hybrid:HYBRID",
 }
 LOCAL_KEYWORDS = "hy_memory.keyword.index:LocalKeywordIndex"
+LOCAL_ENTITIES = "hy_memory.keyword.entities:LocalEntityIndex"
 LOCAL_RERANKER = "hy_memory.reranking.cross_encoder:open_reranker"
 LEDGER = "hy_memory.ledger.open:open_ledger"
 

@@ -273,6 +273,10 @@ def _trace(result: SearchResult, explain: Explain) -> Trace:
             for one in result.trace
         ]
     }
+    if result.windows:
+        trace["times"] = [
+            {"words": one.surface, "start": one.start, "end": one.end} for one in result.windows
+        ]
     if explain is Explain.DROPPED:
         trace["dropped"] = [
             {"memory_id": one.memory_id, "score": one.score, "reason": one.reason} for one in result.dropped

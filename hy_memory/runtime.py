@@ -18,13 +18,14 @@ from hy_memory.embedding.checked import CheckedEmbedder, checked
 from hy_memory.embedding.choose import AUTO, choose
 from hy_memory.embedding.options import EmbedderFactory, EmbedderOptions
 from hy_memory.embedding.service import adapt_service
-from hy_memory.errors import MissingExtraError, RerankerLoadError
+from hy_memory.errors import ConfigurationError, InvalidArgumentError, MissingExtraError, RerankerLoadError
 from hy_memory.identity import check_same, identity_of
 from hy_memory.index_checks import CheckedKeywords, CheckedVectors
 from hy_memory.plugins import (
     BACKENDS,
     EMBEDDERS,
     LEDGER,
+    LOCAL_ENTITIES,
     LOCAL_KEYWORDS,
     LOCAL_RERANKER,
     READERS,
@@ -44,12 +45,18 @@ from hy_memory.ports import (
     Reranker,
 )
 from hy_memory.projection import Feeder, FreshKeywords, FreshVectors
+from hy_memory.ranking.weights import RankingWeights
 from hy_memory.reading.as_of import Moments
+from hy_memory.reading.stages.entities import entity_leg
 from hy_memory.reading.stages.fold import fold
-from hy_memory.reading.state import ReadPorts, Stage
+from hy_memory.reading.stages.neighbours import neighbours
+from hy_memory.reading.stages.speakers import speakers
+from hy_memory.reading.stages.times import times
+from hy_memory.reading.state import EntityIndex, ReadPorts, Stage
 from hy_memory.record_cache import RecordCache
 from hy_memory.reranking.options import RerankerFactory, RerankerOptions
 from hy_memory.settings.root import Settings
+from hy_memory.temporal.calendar import zone_of
 from hy_memory.values.request import SearchRequest
 from hy_memory.values.write import EmbedderIdentity
 from hy_memory.writing.write import WritePorts
@@ -116,6 +123,7 @@ def open_runtime(settings: Settings, service: object = None, clock: Clock | None
         keywords = _keywords(settings, backend, ledger, opened)
         conversations = _conversations(settings, ledger)
         opened.callback(conversations.close)
+        entities = _entities(settings, ledger, opened)
         workers = Workers(settings.threads) if settings.recall.timeout is not None else None
         if workers is not None:
             opened.callback(workers.close)
@@ -125,6 +133,7 @@ def open_runtime(settings: Settings, service: object = None, clock: Clock | None
         feeder = Feeder(projection_name(settings, embedder.dims), backend.fed, ledger)
         vectors = FreshVectors(vectors, feeder)
         keywords = FreshKeywords(keywords, feeder) if keywords is backend.keywords and keywords else keywords
+    ranking = settings.ranking
     reading = ReadPorts(
         records=RecordCache(ledger),
         embedder=embedder,
@@ -132,6 +141,9 @@ def open_runtime(settings: Settings, service: object = None, clock: Clock | None
         keywords=CheckedKeywords(keywords, backend.name) if keywords else None,
         reranker=reranker,
         conversations=conversations,
+        entities=entities,
+        weights=RankingWeights(**ranking.model_dump(exclude={"fold_duplicates"})),
+        timezone=_timezone(settings),
     )
     moments = Moments(
         ledger, embedder, partial(open_index, settings, embedder.dims), partial(_conversations, settings)
@@ -164,6 +176,7 @@ def timed(ports: ReadPorts, workers: Workers | None) -> ReadPorts:
         keywords=workers.timed(ports.keywords) if ports.keywords else None,
         reranker=workers.timed(ports.reranker) if ports.reranker else None,
         conversations=workers.timed(ports.conversations) if ports.conversations else None,
+        entities=workers.timed(ports.entities) if ports.entities else None,
     )
 
 
@@ -261,9 +274,35 @@ def projection_name(settings: Settings, dims: int) -> str:
     return f"{store.provider}:{store.url or _folder(settings, dims)}:{store.collection_name}:{dims}"
 
 
+def _entities(settings: Settings, ledger: Ledger, opened: ExitStack) -> EntityIndex | None:
+    if not settings.ranking.entities:
+        return None
+    local = cast("Callable[[Ledger, int], ClosingEntities]", load(LOCAL_ENTITIES))
+    entities = local(ledger, settings.vector_store.memory_budget_mb << 20)
+    opened.callback(entities.close)
+    return entities
+
+
+def _timezone(settings: Settings) -> str:
+    """Return the asker's zone, known to exist."""
+    try:
+        zone_of(settings.timezone)
+    except InvalidArgumentError as error:
+        raise ConfigurationError(f"timezone (MEMORY_TIMEZONE): {error}") from error
+    return settings.timezone
+
+
 def _switched_off(settings: Settings) -> frozenset[Stage]:
-    """Return the stages that no reader of this client runs."""
-    return frozenset(() if settings.ranking.fold_duplicates else (fold,))
+    """Return the stages that no reader of this client runs: what weighs nothing."""
+    ranking = settings.ranking
+    weights: dict[Stage, float | bool] = {
+        fold: ranking.fold_duplicates,
+        neighbours: ranking.neighbours,
+        speakers: ranking.named_speaker + ranking.own_words,
+        times: ranking.time,
+        entity_leg: ranking.entities,
+    }
+    return frozenset(stage for stage, weight in weights.items() if not weight)
 
 
 def _conversations(settings: Settings, source: TurnSource) -> Conversations:
@@ -287,6 +326,10 @@ def _keywords(
     index = local(source, settings.vector_store.memory_budget_mb << 20)
     opened.callback(index.close)
     return index
+
+
+class ClosingEntities(EntityIndex, Closeable, Protocol):
+    """An entity index that holds memory of its own."""
 
 
 class ClosingIndex(KeywordIndex, Closeable, Protocol):

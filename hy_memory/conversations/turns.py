@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import gc
 import threading
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple, Self, TypeAlias
 
@@ -33,7 +33,7 @@ class Place(NamedTuple):
     previous: str | None
     next: str | None
     previous_asks: bool
-    turn: Turn | None
+    turn: Turn
 
 
 class Window(NamedTuple):
@@ -48,7 +48,7 @@ class Window(NamedTuple):
     places: Mapping[str, int]
 
 
-_NOWHERE = Place(None, None, False, None)
+_NOWHERE: tuple[str | None, str | None, bool, Turn | None] = (None, None, False, None)
 
 
 class Around(NamedTuple):
@@ -69,6 +69,11 @@ class UserTurns:
         self._places: dict[str, Place] = {}
         self._sessions: dict[_Name, Session] = {}
         self._windows: dict[str, Window] = {}
+        self._speaking: Counter[str] = Counter()
+        self.speakers: frozenset[str] = frozenset()
+        """Who says the turns (folded names and roles); replaced whole, as readers need no lock."""
+        self.notes: dict[str, object] = {}
+        """What readers worked out of the turns, by memory id; another, empty one after every change."""
         self._lock = threading.Lock()  # of the few who read a whole episode, and of the one writer
         pause = gc.isenabled()
         gc.disable()  # see `ledger.turns`: none of these many objects is garbage
@@ -84,6 +89,11 @@ class UserTurns:
         return cls(changes.turns, changes.closings, gap)
 
     @property
+    def is_dialogue(self) -> bool:
+        """Whether more than one speaks: without that no turn answers another."""
+        return len(self.speakers) > 1
+
+    @property
     def nbytes(self) -> int:
         """Bytes held, estimated."""
         return _BYTES_PER_TURN * len(self._places)
@@ -96,22 +106,26 @@ class UserTurns:
 
     def previous(self, memory_id: str) -> str | None:
         """Return what came before in the same episode."""
-        return self._places.get(memory_id, _NOWHERE).previous
+        place = self._places.get(memory_id)
+        return None if place is None else place.previous
 
     def next(self, memory_id: str) -> str | None:
         """Return what came after in the same episode."""
-        return self._places.get(memory_id, _NOWHERE).next
+        place = self._places.get(memory_id)
+        return None if place is None else place.next
 
     def asks(self, memory_id: str) -> bool:
         """Return whether a memory's text holds a question mark."""
-        turn = self._places.get(memory_id, _NOWHERE).turn
-        return turn is not None and turn.asks
+        place = self._places.get(memory_id)
+        return place is not None and place.turn.asks
 
     def neighbours(
         self, memory_id: str, before: int, after: int
     ) -> tuple[tuple[Turn, ...], tuple[Turn, ...]]:
         """Return at most so many turns before and after in the same episode, both in order."""
-        place = self._places.get(memory_id, _NOWHERE)
+        place = self._places.get(memory_id)
+        if place is None:
+            return (), ()
         earlier, later = self._back(place, before), self._forth(place, after)
         earlier.reverse()
         return tuple(earlier), tuple(later)
@@ -139,8 +153,8 @@ class UserTurns:
 
     def _nearest(self, memory_id: str) -> tuple[Turn, ...]:
         """The turns nearest to one, itself among them, in order: as many on each side where there are."""
-        place = self._places.get(memory_id, _NOWHERE)
-        if place.turn is None:
+        place = self._places.get(memory_id)
+        if place is None:
             return ()
         before, after = MOST_NEAR // 2, MOST_NEAR - 1 - MOST_NEAR // 2
         earlier, later = self._back(place, before), self._forth(place, after)
@@ -153,27 +167,28 @@ class UserTurns:
 
     def first(self, memory_id: str) -> str | None:
         """Return the first memory of the same episode."""
-        turn = self._places.get(memory_id, _NOWHERE).turn
-        session = None if turn is None else self._sessions.get((turn.agent_id, turn.session_id))
-        return None if turn is None or session is None else session.first(turn)
+        place = self._places.get(memory_id)
+        if place is None:
+            return None
+        session = self._sessions.get((place.turn.agent_id, place.turn.session_id))
+        return None if session is None else session.first(place.turn)
 
     # many turns
 
     def around(self, memory_ids: Sequence[str]) -> Around:
         """Return the neighbours of each of `memory_ids`."""
         get = self._places.get
-        found = [get(one, _NOWHERE) for one in memory_ids]
-        previous, following, asks, _ = zip(*found, strict=True) if found else ((), (), (), ())
-        return Around(list(previous), list(following), list(asks))
+        found = [get(one) or _NOWHERE for one in memory_ids]
+        return Around([one[0] for one in found], [one[1] for one in found], [one[2] for one in found])
 
     def episode(self, memory_id: str) -> tuple[str, ...]:
         """Return every memory of the same episode, in order; empty for one that is no turn."""
         with self._lock:
-            turn = self._places.get(memory_id, _NOWHERE).turn
-            if turn is None:
+            place = self._places.get(memory_id)
+            if place is None:
                 return ()
-            session = self._sessions[turn.agent_id, turn.session_id]
-            return session.episode(session.number(turn))
+            session = self._sessions[place.turn.agent_id, place.turn.session_id]
+            return session.episode(session.number(place.turn))
 
     def closed_by(self, closing: Closing) -> tuple[tuple[str, ...], int]:
         """Return the last episode that a closing ended, in order, and how many its session has."""
@@ -200,10 +215,11 @@ class UserTurns:
             for turn in changes.turns:
                 self._put(turn)
             self._windows = {}
+            self.notes = {}  # whoever works something out of the state before keeps it in the old one
         return self
 
     def _rebuilt(self, changes: TurnChanges) -> UserTurns:
-        turns = {one: place.turn for one, place in self._places.items() if place.turn is not None}
+        turns = {one: place.turn for one, place in self._places.items()}
         for memory_id in changes.removed:
             turns.pop(memory_id, None)
         turns.update((turn.id, turn) for turn in changes.turns)
@@ -231,6 +247,8 @@ class UserTurns:
         for turn in turns:
             sessions[turn[1:3]].append(turn)
             by_id[turn.id] = turn
+        self._speaking.update(turn.speaker for turn in by_id.values())
+        self.speakers = frozenset(self._speaking)
         for name, of_session in sessions.items():
             session = self._sessions[name] = self._new_session(name)
             joined = session.fill(of_session)
@@ -250,6 +268,7 @@ class UserTurns:
             if known.turn == turn:
                 return
             self._remove(turn.id)
+        self._count(turn.speaker, 1)
         name = turn.agent_id, turn.session_id
         session = self._sessions.get(name)
         if session is None:
@@ -264,9 +283,11 @@ class UserTurns:
             self._places[right] = self._places[right]._replace(previous=turn.id, previous_asks=turn.asks)
 
     def _remove(self, memory_id: str) -> None:
-        turn = self._places.get(memory_id, _NOWHERE).turn
-        if turn is None:
+        place = self._places.get(memory_id)
+        if place is None:
             return
+        turn = place.turn
+        self._count(turn.speaker, -1)
         name = turn.agent_id, turn.session_id
         session = self._sessions[name]
         seam = session.remove(turn)
@@ -281,6 +302,13 @@ class UserTurns:
             tied = self._places[seam.right]._replace(previous=left, previous_asks=asks)
             self._places[seam.right] = tied
         del self._places[memory_id]
+
+    def _count(self, speaker: str, difference: int) -> None:
+        """Note that a speaker says more, or less; one who says nothing is none."""
+        before = self._speaking[speaker]
+        self._speaking[speaker] = before + difference
+        if before == 0 or before + difference == 0:
+            self.speakers = frozenset(one for one, turns in self._speaking.items() if turns > 0)
 
     def _new_session(self, name: _Name) -> Session:
         return Session(self._gap, self._closed.get(name, ()))

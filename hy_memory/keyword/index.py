@@ -76,7 +76,7 @@ class KeywordSearch:
         query = _distinct(terms)
         if not len(query):
             return NOTHING
-        found = [_search(self._user(user_id), query, where, top_k) for user_id in where.user_ids]
+        found = [search_user(self._user(user_id), query, where, top_k) for user_id in where.user_ids]
         return merge(found, top_k)
 
     def score(self, terms: IdArray, ids: Sequence[str], where: ScopedFilter) -> ScoreArray:
@@ -84,14 +84,7 @@ class KeywordSearch:
         query = _distinct(terms)
         scores = np.full(len(ids), math.nan)
         for user_id in where.user_ids:
-            user = self._user(user_id)
-            rows = user.rows.find(ids)
-            mask = user.rows.admitted(where.tree)
-            known = rows >= 0
-            if mask is not None and user.rows.size:
-                known &= mask[rows]
-            if known.any():
-                scores[known] = _row_scores(user, query)[rows[known]]
+            score_user(self._user(user_id), query, ids, where, scores)
         return scores
 
 
@@ -105,6 +98,19 @@ class LocalKeywordIndex(KeywordSearch):
     def close(self) -> None:
         """Let the postings go."""
         self._sets.close()
+
+
+def score_user(
+    user: KeywordRows, query: IdArray, ids: Sequence[str], where: ScopedFilter, scores: ScoreArray
+) -> None:
+    """Write into `scores` (n,) those of `ids` that are this user's and that `where` admits."""
+    rows = user.rows.find(ids)
+    mask = user.rows.admitted(where.tree)
+    known = rows >= 0
+    if mask is not None and user.rows.size:
+        known &= mask[rows]
+    if known.any():
+        scores[known] = _row_scores(user, query)[rows[known]]
 
 
 def _distinct(terms: IdArray) -> IdArray:
@@ -126,7 +132,8 @@ def _row_scores(user: KeywordRows, query: IdArray) -> ScoreArray:
     return keyword_scores(raw, weighed)
 
 
-def _search(user: KeywordRows, query: IdArray, where: ScopedFilter, top_k: int) -> Ranking:
+def search_user(user: KeywordRows, query: IdArray, where: ScopedFilter, top_k: int) -> Ranking:
+    """Return the best rows of one user that hold any of `query` (sorted, unique) and that `where` admits."""
     scores = _row_scores(user, query)
     matching = scores > 0
     mask = user.rows.admitted(where.tree)

@@ -53,3 +53,24 @@ def fuse(dense: NDArray[np.floating], keyword: NDArray[np.floating], terms: int 
     evidence = u * u / (1.0 + u)
     # d + (1 - d) x and not 1 - (1 - d) (1 - x): exactly d where k is 0.
     return d + (1.0 - d) * -np.expm1(-evidence)
+
+
+def evidence_of(score: NDArray[np.floating] | float) -> NDArray[np.float64]:
+    """Return -log(1 - score), the scale on which evidence adds up; what no evidence proves is left out.
+
+    A score of 1 counts as DENSE_CEILING, so that the result is finite.
+    """
+    return -np.log1p(-np.minimum(np.asarray(score, dtype=np.float64), DENSE_CEILING))
+
+
+def as_score(evidence: NDArray[np.floating] | float) -> NDArray[np.float64]:
+    """Return the score in [0, 1) that `evidence` alone would give: the inverse of `evidence_of`."""
+    return -np.expm1(-np.asarray(evidence, dtype=np.float64))
+
+
+def raised(
+    score: NDArray[np.floating] | float, evidence: NDArray[np.floating] | float
+) -> NDArray[np.float64]:
+    """Return scores with further evidence, at least 0: never below `score`, and exactly it without any."""
+    own = np.asarray(score, dtype=np.float64)
+    return own + (1.0 - own) * as_score(evidence)

@@ -6,6 +6,7 @@ from hy_memory.reading.stages.buckets import intentions, schemas
 from hy_memory.reading.stages.chains import chains
 from hy_memory.reading.stages.cut import cut
 from hy_memory.reading.stages.embed import embed
+from hy_memory.reading.stages.entities import entity_leg
 from hy_memory.reading.stages.episodes import episodes
 from hy_memory.reading.stages.fold import fold
 from hy_memory.reading.stages.hydrate import hydrate
@@ -17,6 +18,7 @@ from hy_memory.reading.state import Stage
 LEGACY: tuple[Stage, ...] = (
     embed,
     vector_leg,
+    entity_leg,
     recall,
     hydrate,
     fold,

@@ -25,5 +25,6 @@ def read(stages: Sequence[Stage], request: SearchRequest, ports: ReadPorts) -> S
         degraded=tuple(failure.degradation for failure in state.failures),
         errors=tuple(failure.error for failure in state.failures),
         trace=trace,
+        windows=state.windows,
         dropped=state.dropped,
     )

@@ -9,8 +9,12 @@ from typing import Protocol, TypeAlias
 import numpy as np
 
 from hy_memory.conversations.index import Conversations
+from hy_memory.filters.scope import ScopedFilter
 from hy_memory.pipeline import Guarded
 from hy_memory.ports import Embedder, KeywordIndex, Ranking, Reranker, ScoreArray, VectorIndex
+from hy_memory.ranking.weights import RankingWeights
+from hy_memory.temporal.window import Window
+from hy_memory.text.mentions import Mentions
 from hy_memory.values.point import FloatArray
 from hy_memory.values.record import Layer, MemoryRecord, RecordVersion
 from hy_memory.values.request import SearchRequest
@@ -38,12 +42,28 @@ class Records(Protocol):
         ...
 
 
+class EntityIndex(Protocol):
+    """The entity leg. Scores are in [0, 1]: the share of a question's mentions that a memory holds.
+
+    Each is weighed by how rare it is among the memories of the user who has it, whatever the filter.
+    """
+
+    def search(self, mentions: Mentions, where: ScopedFilter, top_k: int) -> Ranking:
+        """Return the `top_k` best points with a score above 0 among those `where` admits, ties included."""
+        ...
+
+    def score(self, mentions: Mentions, ids: Sequence[str], where: ScopedFilter) -> ScoreArray:
+        """Return the score of each of `ids` (n,), 0 where it mentions nothing, NaN where not admitted."""
+        ...
+
+
 @dataclass(frozen=True, slots=True)
 class ReadPorts:
     """What the stages may reach.
 
     `keywords` is None where the backend has no keyword recall, `reranker` where local rerank is off,
-    `conversations` where episodes are not to be had.
+    `conversations` where episodes are not to be had, `entities` where that channel is off. `timezone`
+    (IANA) is the asker's.
     """
 
     records: Records
@@ -52,6 +72,9 @@ class ReadPorts:
     keywords: KeywordIndex | None
     reranker: Reranker | None = None
     conversations: Conversations | None = None
+    entities: EntityIndex | None = None
+    weights: RankingWeights = field(default_factory=RankingWeights)
+    timezone: str = "UTC"
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,16 +92,41 @@ class Leg:
 
 
 @dataclass(frozen=True, slots=True)
+class Support:
+    """What speaks for a memory beside the legs: its neighbours, its time, what it names.
+
+    `scores` (n,) are what the legs say of `ids`, NaN for a memory outside the scope. `raises` names the
+    memories that `ids` may raise, `needs` those whose legs' scores it must know to judge `ids`.
+    `evidence` is what it says for each of the first `count`, at least 0, on the scale -log(1 - score).
+    `most(score)` is the most it says for a memory when neither that nor anything it needs scores above
+    `score`.
+    """
+
+    name: str
+    raises: Callable[[Sequence[str], ScoreArray], Sequence[str]]
+    needs: Callable[[Sequence[str], ScoreArray], Sequence[str]]
+    evidence: Callable[[Sequence[str], ScoreArray, int], ScoreArray]
+    most: Callable[[float], float]
+
+
+def nothing_related(ids: Sequence[str], scores: ScoreArray) -> Sequence[str]:
+    """Return that a support looks at each memory alone."""
+    return ()
+
+
+@dataclass(frozen=True, slots=True)
 class Candidates:
     """The best of the scope, best first, none below the request's `min_score`.
 
-    `scores` (n,) are fused; `by_leg` holds each leg's calibrated scores (n,), `rankings` what each
-    leg listed. `complete` says that nothing else in the scope could reach `min_score`.
+    `scores` (n,) are final; `by_leg` holds each leg's calibrated scores (n,), `by_support` the evidence
+    of each support (n,), `rankings` what each leg listed. `complete` says that nothing else in the scope
+    could reach `min_score`.
     """
 
     ids: tuple[str, ...] = ()
     scores: ScoreArray = field(default_factory=lambda: np.empty(0))
     by_leg: tuple[ScoreArray, ...] = ()
+    by_support: tuple[ScoreArray, ...] = ()
     rankings: tuple[Ranking, ...] = ()
     complete: bool = True
 
@@ -87,13 +135,16 @@ class Candidates:
 class SearchState:
     """A search on its way. Stages return a changed copy; none changes what it was given.
 
-    `vector` is the embedded query, `terms` how many distinct keywords it has.
+    `vector` is the embedded query, `terms` how many distinct keywords it has, `windows` the times it
+    speaks of.
     """
 
     request: SearchRequest
     vector: FloatArray | None = None
     terms: int = 0
     legs: tuple[Leg, ...] = ()
+    windows: tuple[Window, ...] = ()
+    supports: tuple[Support, ...] = ()
     candidates: Candidates = Candidates()
     hits: tuple[Hit, ...] | None = None
     episodes: Mapping[str, Episode] = field(default_factory=dict[str, Episode])

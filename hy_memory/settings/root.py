@@ -199,8 +199,44 @@ class RecallSection(Section):
 
 
 class RankingSection(Section):
-    """Stages of a search that may be switched on: none of them gains on every kind of memory."""
+    """What speaks for a memory beside meaning and words, and how much; 0 switches a stage off."""
 
+    neighbours: float = Field(
+        default=1.0,
+        ge=0,
+        le=4,
+        description="what turns of a conversation lend each other, as a multiple (hybrid)",
+        json_schema_extra=env("MEMORY_RANKING_NEIGHBOURS"),
+    )
+    named_speaker: float = Field(
+        default=0.2,
+        ge=0,
+        le=4,
+        description="preference for the turns of a speaker whom the question names (hybrid)",
+        json_schema_extra=env("MEMORY_RANKING_NAMED_SPEAKER"),
+    )
+    own_words: float = Field(
+        default=1.0,
+        ge=0,
+        le=4,
+        description="preference for the user's turns, but in questions of what the assistant said (hybrid)",
+        json_schema_extra=env("MEMORY_RANKING_OWN_WORDS"),
+    )
+    time: float = Field(
+        default=0.2,
+        ge=0,
+        le=4,
+        description="preference for memories of a time that the question speaks of (hybrid)",
+        json_schema_extra=env("MEMORY_RANKING_TIME"),
+    )
+
+    entities: float = Field(
+        default=0.0,
+        ge=0,
+        le=4,
+        description="an entity channel: what memories that name all that the question names gain",
+        json_schema_extra=env("MEMORY_RANKING_ENTITIES"),
+    )
     fold_duplicates: bool = Field(
         default=False,
         description="show hits of one text once, the others listed under it",
@@ -262,6 +298,11 @@ class Settings(Section):
         default="legacy",
         description="legacy (vector), hybrid (vector + BM25), or a plug-in's name",
         json_schema_extra=env("HY_MEMORY_READER"),
+    )
+    timezone: Name = Field(
+        default="UTC",
+        description="IANA name of the zone in which “yesterday” begins and ends",
+        json_schema_extra=env("MEMORY_TIMEZONE"),
     )
     threads: int = Field(
         default=8,

@@ -93,7 +93,12 @@ def indexed_text(record: MemoryRecord) -> str:
 
 def speaker_of(record: MemoryRecord) -> str:
     """Return the speaker's name, "" where the owner is only a role."""
-    return "" if record.owner.lower() in _ROLES else record.owner
+    return "" if is_role(record.owner) else record.owner
+
+
+def is_role(owner: str) -> bool:
+    """Return whether an owner is a role of a chat ("user", "assistant", …) and no name."""
+    return owner.lower() in _ROLES
 
 
 @dataclass(frozen=True, slots=True)

@@ -40,7 +40,8 @@ class SearchRequest:
     off. `pool` (at least `top_k`) is how many confirmed records are kept until the cut: more where
     `rerank` is to choose among them. `neighbours` is how many memories before and after a hit are
     shown with it. `query_embedding` is (dims,) float32 of unit length, or None to embed `query`.
-    `as_of` is the earlier moment (epoch seconds) that is asked about, None for now.
+    `asked_at` (epoch seconds) is the moment that "yesterday" is relative to; `as_of` the earlier moment
+    that is asked about, None for now.
     `sources` is the source filter, None where there is none: under it `where` admits superseded records
     too, and those are hits that no admitted newer one stands for.
     """
@@ -53,6 +54,7 @@ class SearchRequest:
     min_score: float
     schemas: BucketRequest
     intentions: BucketRequest
+    asked_at: float = 0.0
     created_after: float | None = None
     query_embedding: FloatArray | None = None
     rerank: bool = False

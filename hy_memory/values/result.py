@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
+from hy_memory.temporal.window import Window
 from hy_memory.values.record import Layer, MemoryRecord
 from hy_memory.values.turn import Turn
 
@@ -87,7 +88,8 @@ class Degradation:
 class SearchResult:
     """A reader's whole answer; `errors` are those behind `degraded`, in the same order.
 
-    `episodes` are of `hits`, by memory id; most hits of a search may have none.
+    `episodes` are of `hits`, by memory id; most hits of a search may have none. `windows` are the times
+    that the question speaks of.
     """
 
     hits: tuple[Hit, ...] = ()
@@ -97,4 +99,5 @@ class SearchResult:
     degraded: tuple[Degradation, ...] = ()
     errors: tuple[Exception, ...] = ()
     trace: tuple[StageTrace, ...] = ()
+    windows: tuple[Window, ...] = ()
     dropped: tuple[Dropped, ...] = field(default=())

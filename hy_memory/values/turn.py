@@ -11,6 +11,8 @@ from hy_memory.values.record import Layer, Status
 class Turn(NamedTuple):
     """A searchable memory of the normal layers. Times are UTC epoch seconds; `asks`: its text holds a "?".
 
+    `speaker` is the folded name or role of who says it, `size` the length of its text in UTF-8 bytes.
+
     A tuple rather than a dataclass: a user's are read a hundred thousand at once, and a tuple is made in
     a quarter of the time.
     """
@@ -24,6 +26,8 @@ class Turn(NamedTuple):
     event_at: float
     created_at: float
     asks: bool
+    speaker: str
+    size: int
 
     @property
     def status(self) -> Status:

@@ -118,6 +118,7 @@ class Searching(Lifecycle):
             min_score=least,
             schemas=bucket(where, layers, Layer.L6_SCHEMA, schema_limit, min_score=least_schema, now=now),
             intentions=bucket(where, layers, Layer.L7_INTENTION, intention_limit, min_score=least, now=now),
+            asked_at=now,
             created_after=None if created_after is None else to_epoch("created_after", created_after),
             query_embedding=parse_embedding(query_embedding, runtime.embedder),
             rerank=reranked,

@@ -41,6 +41,7 @@ from tests.support.spelled import (
 )
 from tests.support.stores import (
     EVERYWHERE,
+    NO_SUPPORT,
     READERS,
     config_for,
     has_keywords,
@@ -58,11 +59,11 @@ class World:
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
-        self.clients = {one: open_client(one, folder) for one in EVERYWHERE}
+        self.clients = {one: open_client(one, folder, config=NO_SUPPORT) for one in EVERYWHERE}
 
     def reopen(self, backend: str) -> None:
         """Open a backend's client again, after what the caller did to its store meanwhile."""
-        self.clients[backend] = open_client(backend, self.folder)
+        self.clients[backend] = open_client(backend, self.folder, config=NO_SUPPORT)
 
 
 class Model(RuleBasedStateMachine):

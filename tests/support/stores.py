@@ -29,6 +29,8 @@ KEYWORD_BACKENDS = tuple(
 EVERYWHERE = tuple(dict.fromkeys((*BACKENDS, *KEYWORD_BACKENDS)))
 """All backends with their local-keyword forms."""
 READERS = ("legacy", "hybrid")
+NO_SUPPORT = {"ranking": {"neighbours": 0, "named_speaker": 0, "own_words": 0, "time": 0}}
+"""A configuration in which each memory stands alone, as the oracle sees it."""
 LASTING = tuple(one for one in BACKENDS if one != "memory")
 """Backends that people keep data with."""
 

@@ -7,6 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from hy_memory.ranking.fusion import as_score
 from hy_memory.reading.stages.recall import RETRIES, recall_at_least
 from hy_memory.reading.state import ReadPorts, SearchState
 from hy_memory.reading.wall import Wall
@@ -60,24 +61,32 @@ def _is_behind(records: Mapping[str, MemoryRecord]) -> bool:
 
 
 def _sources(state: SearchState, places: Sequence[int]) -> list[str]:
-    """Return which leg says most of each candidate; the vector leg where they say the same."""
-    names = [leg.name for leg in state.legs]
+    """Return which leg or support says most of each candidate; the first of them where they say the same."""
+    names = [one.name for one in (*state.legs, *state.supports)]
     if len(names) < 2 or not places:
         return names * len(places)
-    columns = [column[list(places)] for column in state.candidates.by_leg]
-    return [names[leg] for leg in np.argmax(columns, axis=0).tolist()]
+    candidates, chosen = state.candidates, list(places)
+    columns = [column[chosen] for column in candidates.by_leg]
+    columns += [as_score(column[chosen]) for column in candidates.by_support]
+    return [names[at] for at in np.argmax(columns, axis=0).tolist()]
 
 
 def _evidence(state: SearchState, at: int) -> tuple[LegEvidence, ...]:
-    """Return what each leg said about a candidate, where the caller wants to know."""
+    """Return what each leg and support said about a candidate, where the caller wants to know."""
     if state.request.explain is Explain.NO:
         return ()
     candidates = state.candidates
     said = zip(state.legs, candidates.rankings, candidates.by_leg, strict=True)
     one = candidates.ids[at]
-    return tuple(
+    legs = tuple(
         LegEvidence(leg.name, ranking.ids.index(one) + 1 if one in ranking.ids else None, float(column[at]))
         for leg, ranking, column in said
+    )
+    supports = zip(state.supports, candidates.by_support, strict=True)
+    return legs + tuple(
+        LegEvidence(support.name, None, float(as_score(column[at])))
+        for support, column in supports
+        if column[at]
     )
 
 

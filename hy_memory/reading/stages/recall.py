@@ -2,9 +2,9 @@
 
 Each leg lists only its own top. Whether something further down could still win is decided by the
 threshold algorithm (Fagin, Lotem & Naor, "Optimal aggregation algorithms for middleware", 2001):
-nothing unseen can score more than the fusion of the legs' last scores. Candidates above that bound
-are proven; until there are enough of them the lists grow. So the order never depends on how deep a
-leg was read, on `limit`, or on the backend.
+nothing unseen can score more than the fusion of the legs' last scores, with the most that supports
+could add to it. Candidates above that bound are proven; until there are enough of them the lists
+grow. So the order never depends on how deep a leg was read, on `limit`, or on the backend.
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ import numpy as np
 from hy_memory.errors import BackendError
 from hy_memory.pipeline import Guarded, guard
 from hy_memory.ports import Ranking, ScoreArray
-from hy_memory.ranking.fusion import fuse
-from hy_memory.reading.stages.legs import KEYWORD, VECTOR
+from hy_memory.reading.seen import Seen, fused, most, seen_by, supported
+from hy_memory.reading.stages.legs import VECTOR
 from hy_memory.reading.state import Candidates, Leg, ReadPorts, SearchState
 from hy_memory.values.request import Explain
 from hy_memory.values.result import Dropped
@@ -28,7 +28,6 @@ _FIRST_DEPTH = 64  # a list this long decides nearly every search for 10 hits in
 RETRIES = 20
 """How often a search asks again because writers overtook it: a millisecond each, and hardly ever twice."""
 _GROWTH = 4  # few rounds matter more than a short last one
-_DECIMALS = 5  # scores on the grid of `ports.TIE`, so that engines that round differently agree
 
 
 def recall(state: SearchState, ports: ReadPorts) -> SearchState:
@@ -39,12 +38,13 @@ def recall(state: SearchState, ports: ReadPorts) -> SearchState:
 def recall_at_least(state: SearchState, wanted: int) -> SearchState:
     """Fill `candidates` with at least the best `wanted`, or with all there are.
 
-    A leg that fails is left out and noted; when none is left, the last failure is raised.
+    A leg or support that fails is left out and noted; when no leg is left, the last failure is raised.
     """
     if wanted == 0:
         return state
-    # one leg is its own order: the next one after the last wanted proves it
-    depth = wanted + 1 if len(state.legs) == 1 else max(_FIRST_DEPTH, 2 * wanted)
+    # one leg alone is its own order: the next one after the last wanted proves it
+    is_alone = len(state.legs) == 1 and not state.supports
+    depth = wanted + 1 if is_alone else max(_FIRST_DEPTH, 2 * wanted)
     retries = RETRIES
     while True:
         state, rankings = _search_legs(state, depth)
@@ -52,7 +52,10 @@ def recall_at_least(state: SearchState, wanted: int) -> SearchState:
         if retries and len(by_leg) > 1 and any(np.isnan(column).any() for column in by_leg):
             retries -= 1  # the legs saw two states: what one listed the other no longer admits
             continue
-        candidates, below = _merge(state, rankings, ids, by_leg)
+        seen = seen_by(state, ids, by_leg)
+        if state.supports:
+            state, seen = supported(state, seen)
+        candidates, below = _merge(state, rankings, seen)
         if candidates.complete or len(candidates.ids) >= wanted:
             return replace(state, candidates=candidates, dropped=below)
         depth *= _GROWTH
@@ -91,31 +94,33 @@ def _working(state: SearchState, found: Sequence[object]) -> SearchState:
 
 
 def _merge(
-    state: SearchState, rankings: Sequence[Ranking], ids: Sequence[str], by_leg: Sequence[ScoreArray]
+    state: SearchState, rankings: Sequence[Ranking], seen: Seen
 ) -> tuple[Candidates, tuple[Dropped, ...]]:
     """Return the proven candidates above `min_score`, and what was seen below it (for `explain`)."""
     pairs = list(zip(state.legs, rankings, strict=True))
-    scores = _fused(state, by_leg)
-    bound = float(_fused(state, [_bound(leg, ranking) for leg, ranking in pairs])[0])
+    scores = seen.scores
+    bound = most(state, float(fused(state, [_bound(leg, ranking) for leg, ranking in pairs])[0]))
     least = state.request.min_score
     listed_all = any(leg.name == VECTOR and ranking.exhausted for leg, ranking in pairs)
     complete = listed_all or bound < least or all(ranking.exhausted for ranking in rankings)
     # NaN: a leg no longer admits it (deleted meanwhile); comparisons with it are false and drop it
     keep = (scores >= least) & ((scores > bound) | complete)
     kept = np.flatnonzero(keep)
-    named = [ids[at] for at in kept.tolist()]
+    named = [seen.ids[at] for at in kept.tolist()]
     order = [at for _, _, at in sorted(zip((-scores[kept]).tolist(), named, kept.tolist(), strict=True))]
     candidates = Candidates(
-        ids=tuple(ids[at] for at in order),
+        ids=tuple(seen.ids[at] for at in order),
         scores=scores[order],
-        by_leg=tuple(column[order] for column in by_leg),
+        by_leg=tuple(column[order] for column in seen.by_leg),
+        by_support=tuple(column[order] for column in seen.by_support),
         rankings=tuple(rankings),
         complete=complete,
     )
     if state.request.explain is not Explain.DROPPED:
         return candidates, ()
     below = np.flatnonzero(scores < least).tolist()
-    return candidates, tuple(Dropped(ids[at], float(scores[at]), f"below min_score {least}") for at in below)
+    reason = f"below min_score {least}"
+    return candidates, tuple(Dropped(seen.ids[at], float(scores[at]), reason) for at in below)
 
 
 def _column(leg: Leg, ranking: Ranking, ids: Sequence[str]) -> ScoreArray:
@@ -133,14 +138,3 @@ def _bound(leg: Leg, ranking: Ranking) -> ScoreArray:
     """Return, as (1,), the most that an unseen item can have in this leg."""
     last = 0.0 if ranking.exhausted or not len(ranking.scores) else float(ranking.scores[-1])
     return leg.calibrate(np.array([last]))
-
-
-def _fused(state: SearchState, by_leg: Sequence[ScoreArray]) -> ScoreArray:
-    """Return one score from the legs there are, on the grid; a missing leg says nothing (0)."""
-    columns = {leg.name: column for leg, column in zip(state.legs, by_leg, strict=True)}
-    vector, keyword = columns.get(VECTOR), columns.get(KEYWORD)
-    if keyword is None:
-        fused = np.zeros(1) if vector is None else vector
-    else:
-        fused = fuse(np.zeros_like(keyword) if vector is None else vector, keyword, state.terms)
-    return np.round(fused, _DECIMALS)

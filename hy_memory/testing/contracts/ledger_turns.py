@@ -29,14 +29,14 @@ class LedgerTurns:
 
     def test_turns_tell_when_and_where_and_no_text(self, ledger: Ledger) -> None:
         """Session, application, layer, moments, and whether it asks."""
-        first = entry("a", "u", "Where do you live?", session_id="s", source="app", memory_at=DAY - 5)
+        first = entry("a", "u", "Où vis-tu?", session_id="s", source="app", memory_at=DAY - 5, owner="ZOË")
         second = entry("b", "u", "In Lyon.", agent_id="x", expires_at=DAY + 9, layer=Layer.L5_KNOWLEDGE)
         ledger.insert([first, second, entry("v", "v")])
         found = {turn.id: turn for turn in ledger.turns("u").turns}
         fact, knowledge = Layer.L2_FACT, Layer.L5_KNOWLEDGE
         assert found == {
-            "a": Turn("a", "default_agent", "s", "app", fact, None, DAY - 5, DAY, True),
-            "b": Turn("b", "x", "default_session", "default", knowledge, DAY + 9, DAY, DAY, False),
+            "a": Turn("a", "default_agent", "s", "app", fact, None, DAY - 5, DAY, True, "zoe", 11),
+            "b": Turn("b", "x", "default_session", "default", knowledge, DAY + 9, DAY, DAY, False, "", 8),
         }
         assert ledger.turns("u").removed == ledger.turns("u").closings == ()
         assert ledger.turns("nobody").turns == ()

@@ -1,0 +1,70 @@
+"""Neighbours: in a conversation a turn lends evidence to the turns it belongs with."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from hy_memory.conversations.ties import Ties, ties
+from hy_memory.conversations.turns import UserTurns
+from hy_memory.pipeline import Guarded, guard
+from hy_memory.ports import ScoreArray
+from hy_memory.ranking.neighbours import LENT, beyond, openness
+from hy_memory.reading.state import ReadPorts, SearchState, Support
+
+EPISODE = "Episode"
+
+
+def neighbours(state: SearchState, ports: ReadPorts) -> SearchState:
+    """Add the support of neighbouring turns, where any of the users has a conversation of two speakers."""
+    conversations = ports.conversations
+    if conversations is None or state.request.top_k == 0:
+        return state
+    users = guard(EPISODE, lambda: [conversations.of(one) for one in state.request.where.user_ids])
+    if isinstance(users, Guarded):
+        return replace(state, failures=(*state.failures, users))
+    talking = [user for user in users if user.is_dialogue]
+    if not talking:
+        return state
+    lent = _Lent(talking, ports.weights.neighbours)
+    support = Support(EPISODE, lent.raised_by, lent.looked_at, lent.evidence, lent.most)
+    return replace(state, supports=(*state.supports, support))
+
+
+@dataclass(frozen=True, slots=True)
+class _Lent:
+    """What the turns of `users` lend to each other, times `weight`."""
+
+    users: Sequence[UserTurns]
+    weight: float
+
+    def raised_by(self, ids: Sequence[str], scores: ScoreArray) -> list[str]:
+        """Return the turns that borrow from one of `ids`: only what is itself related lends."""
+        lending = np.flatnonzero(beyond(scores)).tolist()
+        return [one for at in lending for tie in self._ties(ids[at]) for one in tie.borrowers]
+
+    def looked_at(self, ids: Sequence[str], scores: ScoreArray) -> list[str]:
+        """Return the turns that `ids` borrow from."""
+        borrowing = np.flatnonzero(openness(scores) > 0).tolist()
+        return [one for at in borrowing for tie in self._ties(ids[at]) for one, _ in tie.lenders]
+
+    def evidence(self, ids: Sequence[str], scores: ScoreArray, count: int) -> ScoreArray:
+        """Return what each of the first `count` borrows: its neighbours' evidence, by how close they are."""
+        lent = dict(zip(ids, beyond(scores).tolist(), strict=True))
+        share = openness(scores[:count]) * self.weight
+        said = np.zeros(count)
+        for at in np.flatnonzero(share > 0).tolist():
+            for tie in self._ties(ids[at]):
+                for lender, part in tie.lenders:
+                    said[at] += lent.get(lender, 0.0) * part
+        return said * share
+
+    def most(self, score: float) -> float:
+        """Return the most that a turn can borrow when nothing around it scores above `score`."""
+        return float(LENT * self.weight * openness(score) * beyond(score))
+
+    def _ties(self, memory_id: str) -> list[Ties]:
+        """Return the ties of a memory among each of the users: of one of them there are any."""
+        return [ties(memory_id, user) for user in self.users]
