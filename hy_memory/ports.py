@@ -122,6 +122,14 @@ class PointSource(Protocol):
         ...
 
 
+class MentionSource(PointSource, Protocol):
+    """The ledger, as the entity leg reads it: the texts of its points too."""
+
+    def records(self, ids: Sequence[str]) -> dict[str, MemoryRecord]:
+        """Return the records that exist, by id."""
+        ...
+
+
 @dataclass(frozen=True, slots=True)
 class Backend:
     """What a vector store supplies: its vector leg, its keyword leg if it has one, and who must be fed.

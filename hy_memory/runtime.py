@@ -41,6 +41,7 @@ from hy_memory.ports import (
     Embedder,
     KeywordIndex,
     Ledger,
+    MentionSource,
     PointSource,
     Reranker,
 )
@@ -146,7 +147,11 @@ def open_runtime(settings: Settings, service: object = None, clock: Clock | None
         timezone=_timezone(settings),
     )
     moments = Moments(
-        ledger, embedder, partial(open_index, settings, embedder.dims), partial(_conversations, settings)
+        ledger,
+        embedder,
+        open_index=partial(open_index, settings, embedder.dims),
+        open_conversations=partial(_conversations, settings),
+        open_entities=partial(open_entities, settings),
     )
     return Runtime(
         settings=settings,
@@ -274,11 +279,16 @@ def projection_name(settings: Settings, dims: int) -> str:
     return f"{store.provider}:{store.url or _folder(settings, dims)}:{store.collection_name}:{dims}"
 
 
+def open_entities(settings: Settings, source: MentionSource) -> ClosingEntities:
+    """Return the entity index over `source`."""
+    local = cast("Callable[[MentionSource, int], ClosingEntities]", load(LOCAL_ENTITIES))
+    return local(source, settings.vector_store.memory_budget_mb << 20)
+
+
 def _entities(settings: Settings, ledger: Ledger, opened: ExitStack) -> EntityIndex | None:
     if not settings.ranking.entities:
         return None
-    local = cast("Callable[[Ledger, int], ClosingEntities]", load(LOCAL_ENTITIES))
-    entities = local(ledger, settings.vector_store.memory_budget_mb << 20)
+    entities = open_entities(settings, ledger)
     opened.callback(entities.close)
     return entities
 

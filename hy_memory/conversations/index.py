@@ -17,6 +17,14 @@ class TurnSource(Fresh, Protocol):
         ...
 
 
+class HasConversations(Protocol):
+    """Whoever can tell any user's conversations, those of now or of an earlier moment."""
+
+    def of(self, user_id: str) -> UserTurns:
+        """Return a user's conversations."""
+        ...
+
+
 class Conversations:
     """Any user's conversations. Nothing of them is stored; losing them costs reading them again.
 
@@ -31,6 +39,11 @@ class Conversations:
     def of(self, user_id: str) -> UserTurns:
         """Return a user's conversations, current with everything committed before the call."""
         return self._users.of(user_id)
+
+    @property
+    def gap(self) -> float:
+        """The pause (seconds) that ends an episode."""
+        return self._gap
 
     @property
     def nbytes(self) -> int:

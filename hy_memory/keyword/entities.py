@@ -14,7 +14,7 @@ import numpy as np
 
 from hy_memory.filters.scope import ScopedFilter
 from hy_memory.keyword.index import UserPostings, score_user, search_user
-from hy_memory.ports import Ledger, Ranking, ScoreArray
+from hy_memory.ports import MentionSource, Ranking, ScoreArray
 from hy_memory.ranking.bm25 import term_id
 from hy_memory.text.mentions import Mentions, mentioned_in
 from hy_memory.values.point import Changes, IdArray, Point, TermVector
@@ -31,8 +31,8 @@ class LocalEntityIndex:
     surely names it.
     """
 
-    def __init__(self, ledger: Ledger, memory_budget: int) -> None:
-        self._sets = WorkingSets(_MentionSource(ledger), UserPostings.build, memory_budget)
+    def __init__(self, source: MentionSource, memory_budget: int) -> None:
+        self._sets = WorkingSets(_Mentioned(source), UserPostings.build, memory_budget)
 
     def search(self, mentions: Mentions, where: ScopedFilter, top_k: int) -> Ranking:
         """Return the `top_k` best memories with a score above 0 among those `where` admits, ties included."""
@@ -52,26 +52,26 @@ class LocalEntityIndex:
         self._sets.close()
 
 
-class _MentionSource:
-    """The ledger's points with what they mention in place of their words; without vectors."""
+class _Mentioned:
+    """The points of a source with what they mention in place of their words; without vectors."""
 
-    def __init__(self, ledger: Ledger) -> None:
-        self._ledger = ledger
+    def __init__(self, source: MentionSource) -> None:
+        self._source = source
 
     def freshness(self) -> int:
-        return self._ledger.freshness()
+        return self._source.freshness()
 
     def points(self, user_id: str) -> Changes:
-        return self._mentioning(self._ledger.points(user_id))
+        return self._mentioning(self._source.points(user_id))
 
     def batches(self, user_id: str) -> Iterator[Changes]:
-        return map(self._mentioning, self._ledger.batches(user_id))
+        return map(self._mentioning, self._source.batches(user_id))
 
     def changes(self, user_id: str, after: int) -> Changes:
-        return self._mentioning(self._ledger.changes(user_id, after))
+        return self._mentioning(self._source.changes(user_id, after))
 
     def _mentioning(self, changes: Changes) -> Changes:
-        records = self._ledger.records([point.id for point in changes.upserted]) if changes.upserted else {}
+        records = self._source.records([point.id for point in changes.upserted]) if changes.upserted else {}
         # a record deleted since the points were read is removed by the changes that come next
         held = [(point, records[point.id]) for point in changes.upserted if point.id in records]
         return replace(changes, upserted=tuple(_mentioning(point, record) for point, record in held))

@@ -16,9 +16,19 @@ import numpy as np
 from hy_memory.conversations.index import Conversations, TurnSource
 from hy_memory.filters.scope import ScopedFilter
 from hy_memory.pipeline import Guarded, guard
-from hy_memory.ports import Backend, Embedder, Ledger, PointSource, Ranking, ScoreArray, VectorIndex
+from hy_memory.ports import (
+    Backend,
+    Embedder,
+    Ledger,
+    MentionSource,
+    PointSource,
+    Ranking,
+    ScoreArray,
+    VectorIndex,
+)
 from hy_memory.ranking.bm25 import document_terms
-from hy_memory.reading.state import ReadPorts, Records
+from hy_memory.reading.state import EntityIndex, ReadPorts, Records
+from hy_memory.text.normalize import fold, normalize
 from hy_memory.values.point import Changes, FloatArray, Point, payload_of
 from hy_memory.values.record import (
     NORMAL_LAYERS,
@@ -47,11 +57,13 @@ class Moments:
         embedder: Embedder,
         open_index: Callable[[PointSource], Backend],
         open_conversations: Callable[[TurnSource], Conversations],
+        open_entities: Callable[[MentionSource], EntityIndex],
     ) -> None:
         self._ledger = ledger
         self._embedder = embedder
         self._open_index = open_index
         self._open_conversations = open_conversations
+        self._open_entities = open_entities
         self._last: _Moment | None = None
 
     def ports(self, now: ReadPorts, user_ids: Sequence[str], at: float) -> ReadPorts:
@@ -64,6 +76,7 @@ class Moments:
             # no keywords now, none then: `hybrid` of this client stays what it is
             keywords=None if now.keywords is None else moment.index.keywords,
             conversations=None if now.conversations is None else moment.conversations,
+            entities=None if now.entities is None else self._open_entities(moment.points),
         )
 
     def _moment(self, key: tuple[tuple[str, ...], float, int]) -> _Moment:
@@ -73,12 +86,14 @@ class Moments:
         user_ids, at, _ = key  # its freshness was read before the records: never newer than they are
         entries = self._ledger.moment(user_ids, at)
         rows = guard("embedder", lambda: self._vectors(entries))
-        index = self._open_index(_points(entries, [] if isinstance(rows, Guarded) else rows, self._embedder))
+        points = _points(entries, [] if isinstance(rows, Guarded) else rows, self._embedder)
+        index = self._open_index(points)
         vectors = _Unembedded(rows.error) if isinstance(rows, Guarded) else index.vectors
         records = [one.record for one in entries]
         layers = frozenset((one.user_id, one.layer) for one in records)
         turns = self._open_conversations(_PastTurns(records, self._ledger, at))
-        moment = _Moment(key, {one.id: one for one in records}, layers, index, vectors, turns)
+        by_id = {one.id: one for one in records}
+        moment = _Moment(key, by_id, layers, points, index, vectors, turns)
         if not isinstance(rows, Guarded) and len(entries) <= _KEPT:
             self._last = moment
         return moment
@@ -96,6 +111,7 @@ class _Moment:
     key: tuple[tuple[str, ...], float, int]
     records: dict[str, MemoryRecord]
     layers: frozenset[tuple[str, Layer]]
+    points: MentionSource
     index: Backend
     vectors: VectorIndex
     conversations: Conversations
@@ -129,9 +145,14 @@ class _PastRecords:
 
 @dataclass(frozen=True, slots=True)
 class _PastPoints:
-    """A `PointSource` in which nothing ever happens."""
+    """A `MentionSource` in which nothing ever happens."""
 
     by_user: dict[str, tuple[Point, ...]]
+    then: dict[str, MemoryRecord]
+
+    def records(self, ids: Sequence[str]) -> dict[str, MemoryRecord]:
+        """See `MentionSource`."""
+        return {one: self.then[one] for one in ids if one in self.then}
 
     def freshness(self) -> int:
         """See `PointSource`."""
@@ -177,7 +198,8 @@ def _is_turn(record: MemoryRecord) -> bool:
 def _turn(one: MemoryRecord) -> Turn:
     asks = "?" in one.content or "\uff1f" in one.content  # of ASCII, and of full width
     kind = (one.agent_id, one.session_id, one.source, one.layer, one.expires_at)
-    return Turn(one.id, *kind, one.event_at, one.created_at, asks)
+    speaker, size = fold(normalize(one.owner)), len(one.content.encode())
+    return Turn(one.id, *kind, one.event_at, one.created_at, asks, speaker, size)
 
 
 @dataclass(frozen=True, slots=True)
@@ -199,7 +221,7 @@ class _Unembedded:
         raise self.error
 
 
-def _points(entries: Sequence[Entry], made: Sequence[FloatArray], embedder: Embedder) -> PointSource:
+def _points(entries: Sequence[Entry], made: Sequence[FloatArray], embedder: Embedder) -> MentionSource:
     """Return `entries` as points; `made` are the missing vectors in order, empty where there are none."""
     nothing, vectors = np.zeros(embedder.dims, dtype=np.float32), iter(made)
     by_user: defaultdict[str, list[Point]] = defaultdict(list)
@@ -208,4 +230,5 @@ def _points(entries: Sequence[Entry], made: Sequence[FloatArray], embedder: Embe
         vector = next(vectors, nothing) if one.vector is None else one.vector
         terms = one.terms or document_terms(record.content, record.context)
         by_user[record.user_id].append(Point(record.id, vector, terms, payload_of(record)))
-    return _PastPoints({user_id: tuple(points) for user_id, points in by_user.items()})
+    then = {one.record.id: one.record for one in entries}
+    return _PastPoints({user_id: tuple(points) for user_id, points in by_user.items()}, then)

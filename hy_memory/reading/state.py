@@ -8,7 +8,7 @@ from typing import Protocol, TypeAlias
 
 import numpy as np
 
-from hy_memory.conversations.index import Conversations
+from hy_memory.conversations.index import HasConversations
 from hy_memory.filters.scope import ScopedFilter
 from hy_memory.pipeline import Guarded
 from hy_memory.ports import Embedder, KeywordIndex, Ranking, Reranker, ScoreArray, VectorIndex
@@ -71,7 +71,7 @@ class ReadPorts:
     vectors: VectorIndex
     keywords: KeywordIndex | None
     reranker: Reranker | None = None
-    conversations: Conversations | None = None
+    conversations: HasConversations | None = None
     entities: EntityIndex | None = None
     weights: RankingWeights = field(default_factory=RankingWeights)
     timezone: str = "UTC"

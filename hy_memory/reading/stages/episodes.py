@@ -6,7 +6,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 from typing import cast
 
-from hy_memory.conversations.index import Conversations
+from hy_memory.conversations.index import HasConversations
 from hy_memory.conversations.turns import Window
 from hy_memory.filters.evaluate import Predicate, predicate
 from hy_memory.filters.tree import names_only
@@ -33,7 +33,7 @@ def episodes(state: SearchState, ports: ReadPorts) -> SearchState:
 
 
 def _episodes(
-    request: SearchRequest, hits: Sequence[Hit], conversations: Conversations, ports: ReadPorts
+    request: SearchRequest, hits: Sequence[Hit], conversations: HasConversations, ports: ReadPorts
 ) -> Mapping[str, Episode]:
     windows = _windows(hits, conversations)
     if not windows:
@@ -54,7 +54,7 @@ def _episodes(
     return found
 
 
-def _windows(hits: Sequence[Hit], conversations: Conversations) -> dict[str, Window]:
+def _windows(hits: Sequence[Hit], conversations: HasConversations) -> dict[str, Window]:
     """Return what stands around each hit that is not alone in its episode."""
     users = {user_id: conversations.of(user_id) for user_id in {hit.record.user_id for hit in hits}}
     found: dict[str, Window] = {}
