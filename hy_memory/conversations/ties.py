@@ -2,36 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import NamedTuple
+from collections.abc import Iterator, Sequence
 
-from hy_memory.conversations.turns import Place, UserTurns
+from hy_memory.conversations.turns import Place, Ties, UserTurns
 from hy_memory.ranking.neighbours import ANSWER, GOES_ON, TAKEN_UP, closeness
 
+UNTIED = Ties((), (), "", is_answered=False)
 
-class Ties(NamedTuple):
-    """Of one turn: `lenders` with the share of what each says, `borrowers`, and who speaks.
 
-    `is_answered` says that one of the turns around is somebody else's.
+def ties(memory_id: str, users: Sequence[UserTurns]) -> Ties:
+    """Return the ties of a memory among the turns of `users`; UNTIED for what is no turn of any of them.
+
+    What was worked out is kept until the user's turns change.
     """
-
-    lenders: tuple[tuple[str, float], ...]
-    borrowers: tuple[str, ...]
-    speaker: str
-    is_answered: bool
-
-
-_NONE = Ties((), (), "", is_answered=False)
-
-
-def ties(memory_id: str, user: UserTurns) -> Ties:
-    """Return the ties of a memory, none for what is no turn; kept until the user's turns change."""
-    known = user.notes
-    if memory_id not in known:
-        place = user.place(memory_id)
-        known[memory_id] = _NONE if place is None else _ties(place, user)
-    found = known[memory_id]
-    return found if isinstance(found, Ties) else _NONE
+    for user in users:
+        known = user.ties
+        found = known.get(memory_id)
+        if found is None:
+            place = user.place(memory_id)
+            found = known[memory_id] = UNTIED if place is None else _ties(place, user)
+        if found is not UNTIED:
+            return found
+    return UNTIED
 
 
 def _ties(place: Place, user: UserTurns) -> Ties:

@@ -36,6 +36,18 @@ class Place(NamedTuple):
     turn: Turn
 
 
+class Ties(NamedTuple):
+    """Of one turn: `lenders` with the share of what each says, `borrowers`, and who speaks.
+
+    `is_answered` says that one of the turns around is somebody else's.
+    """
+
+    lenders: tuple[tuple[str, float], ...]
+    borrowers: tuple[str, ...]
+    speaker: str
+    is_answered: bool
+
+
 class Window(NamedTuple):
     """The turns of an episode nearest to one of them, in order; which comes first in the whole of it.
 
@@ -72,8 +84,8 @@ class UserTurns:
         self._speaking: Counter[str] = Counter()
         self.speakers: frozenset[str] = frozenset()
         """Who says the turns (folded names and roles); replaced whole, as readers need no lock."""
-        self.notes: dict[str, object] = {}
-        """What readers worked out of the turns, by memory id; another, empty one after every change."""
+        self.ties: dict[str, Ties] = {}
+        """What `ties` worked out, by memory id; another, empty one after every change."""
         self._lock = threading.Lock()  # of the few who read a whole episode, and of the one writer
         pause = gc.isenabled()
         gc.disable()  # see `ledger.turns`: none of these many objects is garbage
@@ -215,7 +227,7 @@ class UserTurns:
             for turn in changes.turns:
                 self._put(turn)
             self._windows = {}
-            self.notes = {}  # whoever works something out of the state before keeps it in the old one
+            self.ties = {}  # whoever works something out of the state before keeps it in the old one
         return self
 
     def _rebuilt(self, changes: TurnChanges) -> UserTurns:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from hy_memory.conversations.ties import Ties, ties
+from hy_memory.conversations.ties import ties
 from hy_memory.conversations.turns import UserTurns
 from hy_memory.pipeline import Guarded, guard
 from hy_memory.ports import ScoreArray
@@ -43,12 +43,12 @@ class _Lent:
     def raised_by(self, ids: Sequence[str], scores: ScoreArray) -> list[str]:
         """Return the turns that borrow from one of `ids`: only what is itself related lends."""
         lending = np.flatnonzero(beyond(scores)).tolist()
-        return [one for at in lending for tie in self._ties(ids[at]) for one in tie.borrowers]
+        return [one for at in lending for one in ties(ids[at], self.users).borrowers]
 
     def looked_at(self, ids: Sequence[str], scores: ScoreArray) -> list[str]:
         """Return the turns that `ids` borrow from."""
         borrowing = np.flatnonzero(openness(scores) > 0).tolist()
-        return [one for at in borrowing for tie in self._ties(ids[at]) for one, _ in tie.lenders]
+        return [one for at in borrowing for one, _ in ties(ids[at], self.users).lenders]
 
     def evidence(self, ids: Sequence[str], scores: ScoreArray, count: int) -> ScoreArray:
         """Return what each of the first `count` borrows: its neighbours' evidence, by how close they are."""
@@ -56,15 +56,11 @@ class _Lent:
         share = openness(scores[:count]) * self.weight
         said = np.zeros(count)
         for at in np.flatnonzero(share > 0).tolist():
-            for tie in self._ties(ids[at]):
-                for lender, part in tie.lenders:
-                    said[at] += lent.get(lender, 0.0) * part
+            said[at] = sum(
+                [lent.get(lender, 0.0) * part for lender, part in ties(ids[at], self.users).lenders]
+            )
         return said * share
 
     def most(self, score: float) -> float:
         """Return the most that a turn can borrow when nothing around it scores above `score`."""
         return float(LENT * self.weight * openness(score) * beyond(score))
-
-    def _ties(self, memory_id: str) -> list[Ties]:
-        """Return the ties of a memory among each of the users: of one of them there are any."""
-        return [ties(memory_id, user) for user in self.users]

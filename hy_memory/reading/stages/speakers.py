@@ -91,7 +91,7 @@ class _Speaking:
 
     def weight(self, memory_id: str) -> float:
         """Return what one memory gets."""
-        tie = ties(memory_id, self.turns)
+        tie = ties(memory_id, (self.turns,))
         weight = self.named_weight if self.named and tie.speaker == self.named else 0.0
         # notes to oneself, which nobody answers, are no conversation
         return weight + self.own_weight if tie.speaker == _USER and tie.is_answered else weight
