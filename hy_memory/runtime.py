@@ -53,6 +53,7 @@ from hy_memory.reading.stages.fold import fold
 from hy_memory.reading.stages.neighbours import neighbours
 from hy_memory.reading.stages.speakers import speakers
 from hy_memory.reading.stages.times import times
+from hy_memory.reading.stages.turns import turns
 from hy_memory.reading.state import EntityIndex, ReadPorts, Stage
 from hy_memory.record_cache import RecordCache
 from hy_memory.reranking.options import RerankerFactory, RerankerOptions
@@ -308,6 +309,7 @@ def _switched_off(settings: Settings) -> frozenset[Stage]:
     weights: dict[Stage, float | bool] = {
         fold: ranking.fold_duplicates,
         neighbours: ranking.neighbours,
+        turns: ranking.neighbours + ranking.named_speaker + ranking.own_words + ranking.time,
         speakers: ranking.named_speaker + ranking.own_words,
         times: ranking.time,
         entity_leg: ranking.entities,

@@ -16,6 +16,7 @@ from hy_memory.reading.stages.recall import recall
 from hy_memory.reading.stages.rerank import rerank
 from hy_memory.reading.stages.speakers import speakers
 from hy_memory.reading.stages.times import times
+from hy_memory.reading.stages.turns import turns
 from hy_memory.reading.state import Stage
 
 HYBRID: tuple[Stage, ...] = (
@@ -23,6 +24,7 @@ HYBRID: tuple[Stage, ...] = (
     vector_leg,
     keyword_leg,
     entity_leg,
+    turns,
     neighbours,
     speakers,
     times,

@@ -9,6 +9,7 @@ from typing import Protocol, TypeAlias
 import numpy as np
 
 from hy_memory.conversations.index import HasConversations
+from hy_memory.conversations.turns import UserTurns
 from hy_memory.filters.scope import ScopedFilter
 from hy_memory.pipeline import Guarded
 from hy_memory.ports import Embedder, KeywordIndex, Ranking, Reranker, ScoreArray, VectorIndex
@@ -136,13 +137,14 @@ class SearchState:
     """A search on its way. Stages return a changed copy; none changes what it was given.
 
     `vector` is the embedded query, `terms` how many distinct keywords it has, `windows` the times it
-    speaks of.
+    speaks of. `turns` are the users' conversations.
     """
 
     request: SearchRequest
     vector: FloatArray | None = None
     terms: int = 0
     legs: tuple[Leg, ...] = ()
+    turns: tuple[UserTurns, ...] = ()
     windows: tuple[Window, ...] = ()
     supports: tuple[Support, ...] = ()
     candidates: Candidates = Candidates()

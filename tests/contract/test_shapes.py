@@ -218,7 +218,17 @@ def test_explain_adds_a_trace_and_evidence_and_only_then(client: HyMemoryClient)
     )
     assert [one["memory_id"] for one in normal(answer)] == [one["memory_id"] for one in normal(plain)]
     stages = answer["trace"]["stages"]
-    names = ["embed", "vector_leg", "keyword_leg", "neighbours", "speakers", "times", "recall", "hydrate"]
+    names = [
+        "embed",
+        "vector_leg",
+        "keyword_leg",
+        "turns",
+        "neighbours",
+        "speakers",
+        "times",
+        "recall",
+        "hydrate",
+    ]
     names += ["rerank", "cut", "schemas", "intentions", "chains", "episodes"]
     assert [one["stage"] for one in stages] == names
     for one in stages:

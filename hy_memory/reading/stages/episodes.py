@@ -11,6 +11,7 @@ from hy_memory.conversations.turns import Window
 from hy_memory.filters.evaluate import Predicate, predicate
 from hy_memory.filters.tree import names_only
 from hy_memory.pipeline import Guarded, guard
+from hy_memory.reading.stages.turns import PART
 from hy_memory.reading.state import ReadPorts, SearchState
 from hy_memory.values.record import MemoryRecord, Status
 from hy_memory.values.request import SearchRequest
@@ -26,7 +27,9 @@ def episodes(state: SearchState, ports: ReadPorts) -> SearchState:
     hits, conversations = state.hits, ports.conversations
     if not hits or conversations is None or state.request.neighbours == 0:
         return state
-    found = guard("episode", lambda: _episodes(state.request, hits, conversations, ports))
+    if any(failure.degradation.part == PART for failure in state.failures):
+        return state  # they could not be read, which is noted
+    found = guard(PART, lambda: _episodes(state.request, hits, conversations, ports))
     if isinstance(found, Guarded):
         return replace(state, failures=(*state.failures, found))
     return replace(state, episodes=found) if found else state

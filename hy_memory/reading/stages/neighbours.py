@@ -9,7 +9,6 @@ import numpy as np
 
 from hy_memory.conversations.ties import ties
 from hy_memory.conversations.turns import UserTurns
-from hy_memory.pipeline import Guarded, guard
 from hy_memory.ports import ScoreArray
 from hy_memory.ranking.neighbours import LENT, beyond, openness
 from hy_memory.reading.state import ReadPorts, SearchState, Support
@@ -19,13 +18,7 @@ EPISODE = "Episode"
 
 def neighbours(state: SearchState, ports: ReadPorts) -> SearchState:
     """Add the support of neighbouring turns, where any of the users has a conversation of two speakers."""
-    conversations = ports.conversations
-    if conversations is None or state.request.top_k == 0:
-        return state
-    users = guard(EPISODE, lambda: [conversations.of(one) for one in state.request.where.user_ids])
-    if isinstance(users, Guarded):
-        return replace(state, failures=(*state.failures, users))
-    talking = [user for user in users if user.is_dialogue]
+    talking = [user for user in state.turns if user.is_dialogue]
     if not talking:
         return state
     lent = _Lent(talking, ports.weights.neighbours)

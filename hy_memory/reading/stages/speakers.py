@@ -13,7 +13,6 @@ import numpy as np
 
 from hy_memory.conversations.ties import ties
 from hy_memory.conversations.turns import UserTurns
-from hy_memory.pipeline import Guarded, guard
 from hy_memory.ports import ScoreArray
 from hy_memory.ranking.neighbours import beyond
 from hy_memory.reading.state import ReadPorts, SearchState, Support, nothing_related
@@ -38,12 +37,6 @@ _ASKS_ASSISTANT = re.compile(
 
 def speakers(state: SearchState, ports: ReadPorts) -> SearchState:
     """Add the support of who speaks, where the question or the conversation gives any."""
-    conversations = ports.conversations
-    if conversations is None or state.request.top_k == 0:
-        return state
-    users = guard(SPEAKER, lambda: [conversations.of(one) for one in state.request.where.user_ids])
-    if isinstance(users, Guarded):
-        return replace(state, failures=(*state.failures, users))
     weights, query = ports.weights, state.request.query
     own = 0.0 if _ASKS_ASSISTANT.search(query) else weights.own_words
     talking = [
@@ -53,7 +46,7 @@ def speakers(state: SearchState, ports: ReadPorts) -> SearchState:
             weights.named_speaker,
             own if _USER in user.speakers else 0.0,
         )
-        for user in users
+        for user in state.turns
         if user.is_dialogue
     ]
     if not any(one.strongest for one in talking):

@@ -12,7 +12,6 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from hy_memory.conversations.turns import UserTurns
-from hy_memory.pipeline import Guarded, guard
 from hy_memory.ports import ScoreArray
 from hy_memory.ranking.neighbours import beyond
 from hy_memory.reading.state import ReadPorts, SearchState, Support, nothing_related
@@ -24,16 +23,12 @@ TIME = "Time"
 
 def times(state: SearchState, ports: ReadPorts) -> SearchState:
     """Set `windows`, the times that the question speaks of, and add their support."""
-    conversations, request = ports.conversations, state.request
-    if conversations is None or request.top_k == 0:
+    if not state.turns:
         return state
-    windows = time_windows(request.query, request.asked_at, ports.timezone)
+    windows = time_windows(state.request.query, state.request.asked_at, ports.timezone)
     if not windows:
         return state
-    users = guard(TIME, lambda: [conversations.of(one) for one in request.where.user_ids])
-    if isinstance(users, Guarded):
-        return replace(state, failures=(*state.failures, users))
-    dated = _Dated(users, windows, ports.weights.time)
+    dated = _Dated(state.turns, windows, ports.weights.time)
     support = Support(TIME, nothing_related, nothing_related, dated.evidence, dated.most)
     return replace(state, windows=windows, supports=(*state.supports, support))
 
