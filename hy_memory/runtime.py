@@ -135,7 +135,6 @@ def open_runtime(settings: Settings, service: object = None, clock: Clock | None
         feeder = Feeder(projection_name(settings, embedder.dims), backend.fed, ledger)
         vectors = FreshVectors(vectors, feeder)
         keywords = FreshKeywords(keywords, feeder) if keywords is backend.keywords and keywords else keywords
-    ranking = settings.ranking
     reading = ReadPorts(
         records=RecordCache(ledger),
         embedder=embedder,
@@ -144,16 +143,10 @@ def open_runtime(settings: Settings, service: object = None, clock: Clock | None
         reranker=reranker,
         conversations=conversations,
         entities=entities,
-        weights=RankingWeights(**ranking.model_dump(exclude={"fold_duplicates"})),
+        weights=_weights(settings),
         timezone=_timezone(settings),
     )
-    moments = Moments(
-        ledger,
-        embedder,
-        open_index=partial(open_index, settings, embedder.dims),
-        open_conversations=partial(_conversations, settings),
-        open_entities=partial(open_entities, settings),
-    )
+    moments = open_moments(settings, ledger, embedder)
     return Runtime(
         settings=settings,
         clock=clock,
@@ -167,6 +160,17 @@ def open_runtime(settings: Settings, service: object = None, clock: Clock | None
         writing=WritePorts(ledger, embedder, clock, feeder),
         switched_off=_switched_off(settings),
         closing=closing,
+    )
+
+
+def open_moments(settings: Settings, ledger: Ledger, embedder: Embedder) -> Moments:
+    """Return what searches of earlier moments read."""
+    return Moments(
+        ledger,
+        embedder,
+        open_index=partial(open_index, settings, embedder.dims),
+        open_conversations=partial(_conversations, settings),
+        open_entities=partial(open_entities, settings),
     )
 
 
@@ -292,6 +296,10 @@ def _entities(settings: Settings, ledger: Ledger, opened: ExitStack) -> EntityIn
     entities = open_entities(settings, ledger)
     opened.callback(entities.close)
     return entities
+
+
+def _weights(settings: Settings) -> RankingWeights:
+    return RankingWeights(**settings.ranking.model_dump(exclude={"fold_duplicates"}))
 
 
 def _timezone(settings: Settings) -> str:
