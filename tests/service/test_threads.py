@@ -150,6 +150,12 @@ def test_the_async_twins_answer_what_the_verbs_answer(folder: Path, backend: str
         assert await client.async_history(memory_id) == client.history(memory_id)
         assert await client.async_get_recent_history(user_id="u") == client.get_recent_history(user_id="u")
         assert await client.async_get_write_outcome("r") == client.get_write_outcome("r")
+        finalized = await client.async_finalize_session(user_id="u", session_id="default_session")
+        assert (
+            finalized["memory_ids"]
+            == made["memory_ids"]
+            + client.finalize_session(user_id="u", session_id="default_session")["memory_ids"][1:]
+        )
         assert (await client.async_doctor())["healthy"]
         assert (await client.async_clone_user("u", "v"))["copied_count"] == 3
         assert (await client.async_delete(memory_id))["deleted_count"] == 1
@@ -160,7 +166,7 @@ def test_the_async_twins_answer_what_the_verbs_answer(folder: Path, backend: str
 
     with open_client(backend, folder) as client:
         asyncio.run(live(client))
-    assert len(GOOD) == 14  # a verb more needs a line more above
+    assert len(GOOD) == 15  # a verb more needs a line more above
 
 
 def test_closing_waits_for_the_calls_that_run(folder: Path) -> None:
