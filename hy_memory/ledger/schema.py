@@ -23,7 +23,7 @@ from sqlalchemy import (
     text,
 )
 
-REVISION = "0005"
+REVISION = "0004"
 """The newest migration; a test holds it equal to Alembic's own head."""
 
 METADATA = MetaData()
@@ -89,7 +89,7 @@ versions = Table(
     Column("memory_at", Double),
     Column("recorded_at", Double, nullable=False),
     Column("replaced_at", Double, nullable=False),
-    Column("tags", Text),  # NULL, as is all that follows, in versions of before 0005
+    Column("tags", Text),  # NULL, as is all that follows, in versions of before 0004
     Column("attributes", Text),
     Column("context", Text),
     Column("expires_at", Double),

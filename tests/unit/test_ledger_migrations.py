@@ -139,7 +139,7 @@ def test_a_store_without_closings_gets_room_for_them(tmp_path: Path) -> None:
 
 
 def test_versions_of_before_know_their_text_alone(tmp_path: Path) -> None:
-    """0003 to 0005: old versions stay as they were, new ones keep what came with the text."""
+    """0003 to 0004: old versions stay as they were, new ones keep what came with the text."""
     ledger = _open(tmp_path)
     first = entry("a", "u", "one", tags=("x",), attributes={"n": 1}, context="cat", expires_at=DAY + 1)
     ledger.insert([first])
