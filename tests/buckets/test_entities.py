@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from hy_memory.keyword.entities import LocalEntityIndex
 from hy_memory.text.mentions import mentioned_in, mentions_of
 from tests.support.embedding import text
 from tests.support.stores import BACKENDS, READERS, contents, normal, open_client, scores
@@ -61,6 +62,20 @@ def test_it_is_off_by_default_and_only_adds(tmp_path: Path) -> None:
     assert named["content"] == text("Lunch with Claire Moreau", 1)
     assert before[named["memory_id"]] == before[plain["memory_id"]] == plain["score"] == 0.5
     assert 0.5 < named["score"] <= 1 - 0.5 * 0.8187 + 1e-5  # exp(-0.2)
+
+
+def test_a_failing_channel_is_left_out_and_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The other legs stand, and `degraded` names the channel."""
+
+    def broken(*_: object) -> None:
+        raise OSError("no index")
+
+    with open_client("faiss", tmp_path, config=ON) as client:
+        client.add(text("Lunch with Claire Moreau", 1), user_id="u1")
+        monkeypatch.setattr(LocalEntityIndex, "search", broken)
+        answer = client.search(QUERY, user_ids=["u1"])
+    assert contents(answer) == [text("Lunch with Claire Moreau", 1)]
+    assert [one["part"] for one in answer["degraded"]] == ["Entity"]
 
 
 def test_mentions_are_entities_and_phrases() -> None:

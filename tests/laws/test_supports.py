@@ -169,11 +169,16 @@ def doubtful(got: list[tuple[str, float]], wanted: list[tuple[str, float]]) -> b
     return all(abs(one[1] - other[1]) <= 1.5 * GRID for one, other in zip(got, wanted, strict=True))
 
 
+@pytest.mark.parametrize("entities", [0, 0.7])
 @given(turns=TURNS, query=QUERIES, least=st.floats(0, 1))
-def test_a_filter_or_a_higher_threshold_only_removes(turns: list[Said], query: str, least: float) -> None:
+def test_a_filter_or_a_higher_threshold_only_removes(
+    entities: float, turns: list[Said], query: str, least: float
+) -> None:
     """What a filter leaves out lends nothing, so that no score rises under a stricter one (laws 2, 5, 6)."""
-    with quick_folder() as folder, open_client("faiss", folder) as client:
+    config = {"ranking": {"entities": entities}}
+    with quick_folder() as folder, open_client("faiss", folder, config=config) as client:
         load(client, turns)
+        client.add("maya and ben met somebody else's maya", user_id="u2")
         scope: dict[str, Any] = {"user_ids": ["u1"], "limit": 50, "reader": "hybrid"}
         everything = {one["memory_id"]: one for one in normal(client.search(query, min_score=0, **scope))}
         high = normal(client.search(query, min_score=least, **scope))
@@ -187,6 +192,7 @@ def test_a_filter_or_a_higher_threshold_only_removes(turns: list[Said], query: s
     }
     assert all(one["score"] <= everything[one["memory_id"]]["score"] for one in webbed)
     assert all(everything[one["memory_id"]]["score"] >= one["score"] for one in plain)
+    assert all(0 <= one["score"] <= 1 and one["user_id"] == "u1" for one in everything.values())
 
 
 @given(turns=TURNS, query=QUERIES)
