@@ -5,9 +5,8 @@ from __future__ import annotations
 from typing import Protocol
 
 from hy_memory.conversations.turns import UserTurns
-from hy_memory.freshness import Fresh
 from hy_memory.values.turn import TurnChanges
-from hy_memory.working_set.cache import PerUser
+from hy_memory.working_set.cache import Fresh, PerUser
 
 
 class TurnSource(Fresh, Protocol):

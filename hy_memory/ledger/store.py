@@ -10,7 +10,6 @@ from hy_memory.clock import Clock
 from hy_memory.errors import InvalidArgumentError
 from hy_memory.filters.scope import ScopedFilter
 from hy_memory.filters.tree import EVERYTHING
-from hy_memory.freshness import pinned
 from hy_memory.ledger.checks import logical_problems
 from hy_memory.ledger.closings import ClosingWriter
 from hy_memory.ledger.database import Database
@@ -163,9 +162,8 @@ class SqlLedger:
     # feeding projections
 
     def freshness(self) -> int:
-        """Return a number that is another one after every commit; within one search it stays the same."""
-        known = pinned(self)
-        return self._database.freshness() if known is None else known
+        """Return a number that is another one after every commit."""
+        return self._database.freshness()
 
     def points(self, user_id: str) -> Changes:
         """Return every point of a user."""

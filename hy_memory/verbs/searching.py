@@ -10,7 +10,6 @@ from typing import Literal
 from hy_memory import answers, present
 from hy_memory.aio import twin
 from hy_memory.deadline import within as within_time
-from hy_memory.freshness import at_one_freshness
 from hy_memory.lifecycle import Lifecycle
 from hy_memory.pipeline import Guarded, guard
 from hy_memory.reading.context import Context, build
@@ -136,11 +135,7 @@ class Searching(Lifecycle):
         stages = runtime.reader(reader)
         seconds = runtime.settings.recall.timeout
         outcome = guard(
-            "reader",
-            lambda: at_one_freshness(
-                runtime.ledger,
-                lambda: within_time(seconds, lambda: read(stages, request, runtime.ports(request))),
-            ),
+            "reader", lambda: within_time(seconds, lambda: read(stages, request, runtime.ports(request)))
         )
         failed = isinstance(outcome, Guarded)
         if failed:

@@ -8,7 +8,6 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Generic, Protocol, Self, TypeVar
 
-from hy_memory.freshness import Fresh
 from hy_memory.ports import PointSource
 from hy_memory.values.point import Changes, Point
 
@@ -22,6 +21,14 @@ class Sized(Protocol):
     @property
     def nbytes(self) -> int:
         """Bytes of memory it takes."""
+        ...
+
+
+class Fresh(Protocol):
+    """Whatever tells when anything was committed (`PointSource.freshness`)."""
+
+    def freshness(self) -> int:
+        """Return a number that differs whenever anything was committed."""
         ...
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, cast
@@ -149,14 +150,17 @@ def test_a_superseded_memory_is_nobodys_neighbour(client: HyMemoryClient, reader
     assert not THREE & hit(client, "gamma", reader=reader, exclude_sources=["diary"]).keys()
 
 
-def test_an_earlier_moment_has_no_episodes(client: HyMemoryClient) -> None:
-    """What stood beside a memory then is not known; nothing of now is shown in its place."""
+def test_an_earlier_moment_has_the_episodes_of_then(client: HyMemoryClient) -> None:
+    """What stood beside a memory then is shown, and nothing that came later."""
     tell = teller(client)
     tell("gamma", 0)
     tell("alpha", 1)
     stored = cast("dict[str, Any]", client.get(hit(client, "alpha")["memory_id"]))
-    found = hit(client, "alpha", as_of=stored["gmt_created"] + 1e-3)
-    assert not THREE & found.keys()
+    time.sleep(0.002)
+    tell("delta", 2)
+    then = hit(client, "alpha", as_of=stored["gmt_created"] + 1e-3)
+    assert [one["content"] for one in then["capsule_memories"]] == ["gamma"]
+    assert [one["content"] for one in hit(client, "alpha")["capsule_memories"]] == ["gamma", "delta"]
 
 
 def test_only_facts_of_the_normal_bucket_have_episodes(client: HyMemoryClient) -> None:
