@@ -13,6 +13,7 @@ from typing import TypedDict
 
 import numpy as np
 
+from hy_memory.errors import ConflictError
 from hy_memory.identity import identity_of
 from hy_memory.ports import Embedder, Ledger
 from hy_memory.ranking.bm25 import document_terms
@@ -25,6 +26,7 @@ from hy_memory.writing.quotes import INDUCED, induced_schemas
 from hy_memory.writing.write import WritePorts, project
 
 _RELATED = 0.6  # calibrated score of two memories on one subject: well above "may be related" (0.4)
+_ATTEMPTS = 20  # runs that other writers may overtake before it gives up
 _SMALLEST = 3  # memories: twice may be chance, three times is a habit
 _SAME = 0.5  # share of members (Jaccard) from which a group is the grown form of an earlier schema
 _NEWEST = 5000  # memories clustered at once: 25 million comparisons, about a second
@@ -50,10 +52,30 @@ class _Group:
 
 
 def evolve(user_id: str, ports: WritePorts) -> Evolution:
-    """Bring the schemas of `user_id` up to date with their memories; what no memories carry any more goes."""
+    """Bring the schemas of `user_id` up to date with their memories; what no memories carry any more goes.
+
+    Where another writer comes in between it looks again; raises ConflictError where that never ends.
+    """
+    created: list[str] = []
+    for _ in range(_ATTEMPTS):
+        answer: Evolution = {"success": True, "created": [], "updated": [], "unchanged": [], "removed": []}
+        try:
+            _evolve(user_id, ports, answer)
+        except ConflictError:
+            created += answer["created"]
+            continue
+        here = set(created) - set(answer["removed"])
+        answer["created"] = [*(one for one in created if one in here), *answer["created"]]
+        for kind in ("updated", "unchanged"):
+            answer[kind] = [one for one in answer[kind] if one not in here]
+        return answer
+    raise ConflictError(f"the schemas of {user_id!r} are being changed too often at once; try again")
+
+
+def _evolve(user_id: str, ports: WritePorts, answer: Evolution) -> None:
+    """Do it once, and fill `answer` as far as it comes."""
     groups = _groups(user_id, ports.ledger, ports.embedder)
     held = induced_schemas(user_id, ports.ledger)
-    answer: Evolution = {"success": True, "created": [], "updated": [], "unchanged": [], "removed": []}
     for group in groups:
         earlier = _closest(group, held)
         if earlier is None:
@@ -70,7 +92,6 @@ def evolve(user_id: str, ports: WritePorts) -> Evolution:
         ports.ledger.delete(answer["removed"])
     if answer["created"] or answer["updated"] or answer["removed"]:
         project(ports)
-    return answer
 
 
 def _groups(user_id: str, ledger: Ledger, embedder: Embedder) -> list[_Group]:

@@ -38,7 +38,7 @@ class Stats(TypedDict):
 
 def parse_page(limit: object, offset: object, order: object) -> ListQuery:
     """Return which page is wanted."""
-    if order not in ("asc", "desc"):
+    if not isinstance(order, str) or order not in ("asc", "desc"):
         raise InvalidArgumentError("order", order, "give 'asc' or 'desc'")
     first, most = min(check.count("offset", offset), _BEYOND), min(check.count("limit", limit), _BEYOND)
     return ListQuery(most, first, ascending=order == "asc")
@@ -97,7 +97,7 @@ def history(memory_id: str, user_id: str | None, ledger: Ledger) -> list[answers
 
 def recent(user_id: str, limit: int, ledger: Ledger) -> list[answers.Event]:
     """Return the latest events of one user's memories, newest first."""
-    return [present.event(one) for one in ledger.history(user_id=user_id, limit=limit)]
+    return [present.event(one) for one in ledger.history(user_id=user_id, limit=min(limit, _BEYOND))]
 
 
 def outcome(request_id: str, user_id: str | None, ledger: Ledger) -> answers.Outcome | None:

@@ -127,7 +127,7 @@ def parse_embedding(value: object, embedder: Embedder) -> FloatArray | None:
 
 def parse_explain(value: object) -> Explain:
     """Return how much the answer shall tell about itself: False, True or "dropped"."""
-    if value == Explain.DROPPED.value:
+    if isinstance(value, str) and value == Explain.DROPPED.value:
         return Explain.DROPPED
     return Explain.KEPT if check.flag("explain", value) else Explain.NO
 
@@ -177,9 +177,9 @@ def within(where: ScopedFilter, *narrower: Filter) -> ScopedFilter:
 
 def refuse_other_scenes(scene: object, search_mode: object, workspace_id: object, branch: object) -> None:
     """Raise InvalidArgumentError for a scene or mode that does not exist, or is not in this version."""
-    if scene is not None and scene not in SCENES:
+    if scene is not None and (not isinstance(scene, str) or scene not in SCENES):
         raise InvalidArgumentError("scene", scene, f"give None or one of {', '.join(SCENES)}")
-    if search_mode not in SEARCH_MODES:
+    if not isinstance(search_mode, str) or search_mode not in SEARCH_MODES:
         raise InvalidArgumentError("search_mode", search_mode, f"give one of {', '.join(SEARCH_MODES)}")
     if branch is not None and workspace_id is None:
         raise InvalidArgumentError("branch", branch, "a branch is of a workspace; give workspace_id too")

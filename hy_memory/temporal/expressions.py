@@ -19,6 +19,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 from datetime import date, datetime, timedelta
 from functools import partial
+from itertools import islice
 
 from hy_memory.temporal import calendar, chinese, english
 from hy_memory.temporal.calendar import Asking, Stretch
@@ -37,7 +38,9 @@ _OPEN = re.compile(r"\b(since|after|before|until|till|prior to)\s+(?:the\s+)?$",
 _OPEN_INSIDE = re.compile(r"(since|after|before|until|till)\b", re.IGNORECASE)
 _HAN_SINCE = re.compile("以来|以后|之后|起(?!床|来)|至今|到现在")
 _HAN_BEFORE = re.compile("以前|之前|前(?![天年晚后往])")
-_LONGEST = 20_000  # beyond it a text is a document, and its many dates prefer nothing
+_LONGEST = 4_000  # beyond it a text is a document, and its many dates prefer nothing
+_MOST = 32  # times in one text; whoever names more prefers none, and each is compared with all before
+_MOST_TRIED = 256  # matches looked at, those that overlap earlier ones among them
 
 _Reading = tuple[int, int, Stretch]
 
@@ -46,7 +49,7 @@ def time_windows(text: str, now: float, timezone: str) -> tuple[Window, ...]:
     """Return the windows that `text` speaks of, in the order of the text, each once.
 
     Args:
-        text: A question or a note; only its first 20,000 characters are read.
+        text: A question or a note; only its first 4,000 characters are read.
         now: The moment of asking, epoch seconds.  Beyond the years 1-9999
             there is no calendar, and no window.
         timezone: IANA name of the zone in which "yesterday" begins and ends.
@@ -65,9 +68,11 @@ def time_windows(text: str, now: float, timezone: str) -> tuple[Window, ...]:
     if "’" in words:
         words = words.replace("’", "'")
     readings: list[_Reading] = []
-    for reading in _readings(words, asked, is_english, is_chinese):
+    for reading in islice(_readings(words, asked, is_english, is_chinese), _MOST_TRIED):
         if all(reading[1] <= start or reading[0] >= end for start, end, _ in readings):
             readings.append(reading)
+            if len(readings) == _MOST:
+                break
     readings.sort(key=lambda one: one[:2])
     return _windows(words, asked, readings)
 

@@ -7,6 +7,7 @@ only does not help.  Every rule sees the text alone; nothing is learnt, looked u
 from __future__ import annotations
 
 from collections.abc import Iterable
+from itertools import islice
 
 from hy_memory.text.chinese_entities import chinese_names
 from hy_memory.text.dates import dates
@@ -17,6 +18,7 @@ from hy_memory.text.normalize import normalize
 
 __all__ = ["Entity", "EntityKind", "entities", "entity_keys"]
 
+_MOST = 256  # names in one text; a list of more says nothing by any of them, and each is compared with all
 _LONGEST = 20_000  # beyond it a text is a document, and a bag of its names says nothing
 
 
@@ -54,8 +56,8 @@ def entity_keys(text: str) -> frozenset[str]:
 
 def _dates_and_identifiers(text: str) -> list[Mention]:
     """Return both without overlap: a date inside a longer identifier is a part of its name."""
-    found = list(identifiers(text))
-    for date in dates(text):
+    found = list(islice(identifiers(text), _MOST))
+    for date in islice(dates(text), _MOST):
         inside = [one for one in found if one.start < date.end and date.start < one.end]
         if all(date.start <= one.start and one.end <= date.end for one in inside):
             entity = Entity(EntityKind.DATE, text[date.start : date.end], date.key)
@@ -67,5 +69,7 @@ def _dates_and_identifiers(text: str) -> list[Mention]:
 def _take(mentions: list[Mention], more: Iterable[Mention]) -> None:
     """Add what overlaps nothing that is there: rules come in the order of their certainty."""
     for one in more:
+        if len(mentions) >= _MOST:
+            return
         if all(one.end <= other.start or other.end <= one.start for other in mentions):
             mentions.append(one)

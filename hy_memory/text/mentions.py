@@ -27,7 +27,10 @@ class Mentions:
 
 def mentioned_in(text: str, tags: Iterable[str] = ()) -> frozenset[str]:
     """Return the keys of a memory: what its text names, and its tags (folded, as one phrase each)."""
-    return entity_keys(text) | {key for tag in tags if (key := _phrase(tag))}
+    keys = set(entity_keys(text))
+    for tag in tags:  # as a phrase, and where it is a name or an identifier, as that
+        keys |= {_phrase(tag), *entity_keys(tag)}
+    return frozenset(keys - {""})
 
 
 def mentions_of(query: str) -> Mentions:

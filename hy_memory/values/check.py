@@ -98,9 +98,20 @@ def count(name: str, value: object) -> int:
 
 def score(name: str, value: object) -> float:
     """Return a finite number to compare scores with."""
-    if isinstance(value, bool) or not isinstance(value, Real) or not math.isfinite(value):
+    number = real(value)
+    if number is None or not math.isfinite(number):
         raise InvalidArgumentError(name, value, "give a number between 0 and 1")
-    return float(value)
+    return number
+
+
+def real(value: object) -> float | None:
+    """Return a number as a float, infinite where it is too large for one; None for anything else."""
+    if isinstance(value, bool) or not isinstance(value, Real):
+        return None
+    try:
+        return float(value)
+    except OverflowError:
+        return math.inf
 
 
 def string(name: str, value: object) -> str:

@@ -21,7 +21,10 @@ def to_epoch(name: str, value: object) -> float:
     if isinstance(value, bool):
         raise InvalidArgumentError(name, value, _FIX)
     if isinstance(value, Real):
-        seconds = float(value)
+        try:
+            seconds = float(value)
+        except OverflowError:
+            seconds = math.inf
         if not math.isfinite(seconds):
             raise InvalidArgumentError(name, value, _FIX)
         if abs(seconds) >= LATEST:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from hy_memory.filters.scope import ScopedFilter
-from hy_memory.filters.tree import Filter
+from hy_memory.filters.tree import EVERYTHING, Filter
 from hy_memory.values.point import FloatArray
 from hy_memory.values.record import Layer
 
@@ -43,7 +43,8 @@ class SearchRequest:
     `asked_at` (epoch seconds) is the moment that "yesterday" is relative to; `as_of` the earlier moment
     that is asked about, None for now.
     `sources` is the source filter, None where there is none: under it `where` admits superseded records
-    too, and those are hits that no admitted newer one stands for.
+    too, and those are hits that no admitted newer one stands for. `scope` is all that the caller asked
+    for, whatever the bucket.
     """
 
     request_id: str
@@ -62,3 +63,4 @@ class SearchRequest:
     explain: Explain = Explain.NO
     as_of: float | None = None
     sources: Filter | None = None
+    scope: Filter = EVERYTHING

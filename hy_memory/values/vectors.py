@@ -14,8 +14,9 @@ def unit_rows(name: str, value: object, count: int, dims: int) -> FloatArray:
     Raises InvalidArgumentError for another shape, NaN, infinite or all-zero rows.
     """
     try:
-        rows = np.asarray(value, dtype=np.float32)
-    except (TypeError, ValueError) as error:
+        with np.errstate(over="ignore"):  # what is too large becomes infinite, and is refused below
+            rows = np.asarray(value, dtype=np.float32)
+    except (TypeError, ValueError, OverflowError) as error:
         raise InvalidArgumentError(
             name, type(value).__name__, "give lists of numbers, all of one length"
         ) from error

@@ -126,6 +126,7 @@ class Searching(Lifecycle):
             explain=parse_explain(explain),
             as_of=moment,
             sources=sources,
+            scope=where.tree,
         )
         answer = self._read(runtime, check.string("reader", reader), request)
         answer["elapsed_ms"] = (time.perf_counter() - started) * 1000

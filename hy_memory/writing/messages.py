@@ -70,7 +70,8 @@ def _parse_message(name: str, message: object) -> Draft:
     if not isinstance(message, Mapping):
         raise InvalidArgumentError(name, message, _FIX)
     fields = cast("Mapping[str, object]", message)
-    role, speaker = fields.get("role", "user"), fields.get("name") or ""
+    role, name_given = fields.get("role", "user"), fields.get("name")
+    speaker = "" if name_given is None else name_given
     for key, value in (("role", role), ("name", speaker)):
         if not isinstance(value, str):
             raise InvalidArgumentError(f"{name}.{key}", value, "give a text")

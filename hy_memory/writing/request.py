@@ -117,7 +117,7 @@ def _layer(layer: object) -> Layer:
     if layer is None:
         return Layer.L2_FACT
     allowed = [one.value for one in Layer if one not in _NOT_WRITTEN]
-    if layer not in allowed:
+    if not isinstance(layer, str) or layer not in allowed:
         raise InvalidArgumentError("layer", layer, f"give one of {', '.join(allowed)}")
     return Layer(str(layer))
 

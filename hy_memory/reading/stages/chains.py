@@ -7,12 +7,14 @@ from dataclasses import replace
 from itertools import chain, islice
 
 from hy_memory.filters.evaluate import Predicate, predicate
-from hy_memory.filters.tree import EVERYTHING
+from hy_memory.filters.tree import And, Compare, all_of
 from hy_memory.pipeline import Guarded, guard
 from hy_memory.reading.state import ReadPorts, Records, SearchState
 from hy_memory.values.record import MemoryRecord
+from hy_memory.values.request import SearchRequest
 from hy_memory.values.result import ChainText, Hit
 
+_ASIDE = ("event_at", "created_at", "status")  # what a past text is allowed to be: old, and superseded
 _MOST = 100  # earlier texts of one hit, and links followed for them: more is a log, not an answer
 
 
@@ -20,13 +22,14 @@ def chains(state: SearchState, ports: ReadPorts) -> SearchState:
     """Attach to the hits of every bucket what they used to say, newest first.
 
     That is a record's own earlier texts, then the current and earlier texts of the record it
-    superseded, and so on. A source that the request leaves out is passed over.
+    superseded, and so on. A record is passed over that the caller's scope leaves out (its source, agent,
+    session, any filter; a time bound leaves no past text out) or that has expired.
     """
     buckets = (state.hits or (), state.schemas, state.intentions)
     grown = [hit.record for hit in chain(*buckets) if hit.record.version > 1 or hit.record.supersedes]
     if not grown:
         return state
-    is_allowed = predicate(EVERYTHING if state.request.sources is None else state.request.sources)
+    is_allowed = _allowed(state.request)
     found = guard("chain", lambda: _earlier(grown, is_allowed, ports.records))
     if isinstance(found, Guarded):
         return replace(state, failures=(*state.failures, found))
@@ -36,6 +39,14 @@ def chains(state: SearchState, ports: ReadPorts) -> SearchState:
 
     hits, schemas, intentions = map(attached, buckets)
     return replace(state, hits=hits, schemas=schemas, intentions=intentions)
+
+
+def _allowed(request: SearchRequest) -> Predicate:
+    """Return whether a record may be shown as what a hit used to say."""
+    parts = request.scope.parts if isinstance(request.scope, And) else (request.scope,)
+    timeless = [one for one in parts if not (isinstance(one, Compare) and one.field in _ASIDE)]
+    holds, now = predicate(all_of(*timeless)), request.asked_at
+    return lambda record: holds(record) and (record.expires_at is None or record.expires_at > now)
 
 
 def _earlier(
