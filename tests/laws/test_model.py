@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
@@ -52,6 +53,14 @@ from tests.support.stores import (
 
 _NAMES = ("", "Melanie", "李雷")
 _STEPS = 25
+
+
+def _beside(hit: Memory, scope: Arguments, now: float) -> Callable[[Memory], bool]:
+    """Return which memories' texts a hit's chain may show: what the search may find, but superseded."""
+    is_admitted = admits(scope)
+    return lambda one: (
+        one.id == hit.id or (is_admitted(one) and (one.expires_at is None or one.expires_at > now))
+    )
 
 
 class World:
@@ -270,7 +279,7 @@ class Model(RuleBasedStateMachine):
                     assert item["meta"] == memory.metadata
                     is_old = not self.oracle.is_current(memory, None)
                     assert item.get("superseded_elsewhere", False) is is_old
-                    texts_told = self.oracle.texts(memory.id, sources)
+                    texts_told = self.oracle.texts(memory.id, _beside(memory, scope, now))
                     shown = [(one["memory_id"], one["content"]) for one in item.get("evolution_chain", ())]
                     assert shown == (texts_told if len(texts_told) > 1 else [])
 

@@ -86,11 +86,11 @@ def _live(clients: Clients, user_id: str, acts: list[tuple[str, int, str, str, s
 
 def _check(answer: object, oracle: Oracle, scope: Arguments) -> None:
     """Assert what a hit says of its chain."""
-    sources = admitted_sources(scope)
+    admitted = admits(scope)
     for item in normal(answer):
         memory = oracle.memories[item["memory_id"]]
         assert item.get("superseded_elsewhere", False) is not oracle.is_current(memory, None)
-        told = oracle.texts(memory.id, sources)
+        told = oracle.texts(memory.id, admitted)
         shown = [(one["memory_id"], one["content"]) for one in item.get("evolution_chain", ())]
         assert shown == (told if len(told) > 1 else [])
 

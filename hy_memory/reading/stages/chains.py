@@ -14,7 +14,6 @@ from hy_memory.values.record import MemoryRecord
 from hy_memory.values.request import SearchRequest
 from hy_memory.values.result import ChainText, Hit
 
-_ASIDE = ("event_at", "created_at", "status")  # what a past text is allowed to be: old, and superseded
 _MOST = 100  # earlier texts of one hit, and links followed for them: more is a log, not an answer
 
 
@@ -22,8 +21,8 @@ def chains(state: SearchState, ports: ReadPorts) -> SearchState:
     """Attach to the hits of every bucket what they used to say, newest first.
 
     That is a record's own earlier texts, then the current and earlier texts of the record it
-    superseded, and so on. A record is passed over that the caller's scope leaves out (its source, agent,
-    session, any filter; a time bound leaves no past text out) or that has expired.
+    superseded, and so on. A record is passed over that the caller's scope leaves out, by source, agent,
+    session, time or any filter, or that has expired: what may not be found is not shown beside a hit.
     """
     buckets = (state.hits or (), state.schemas, state.intentions)
     grown = [hit.record for hit in chain(*buckets) if hit.record.version > 1 or hit.record.supersedes]
@@ -44,8 +43,8 @@ def chains(state: SearchState, ports: ReadPorts) -> SearchState:
 def _allowed(request: SearchRequest) -> Predicate:
     """Return whether a record may be shown as what a hit used to say."""
     parts = request.scope.parts if isinstance(request.scope, And) else (request.scope,)
-    timeless = [one for one in parts if not (isinstance(one, Compare) and one.field in _ASIDE)]
-    holds, now = predicate(all_of(*timeless)), request.asked_at
+    asked = [one for one in parts if not (isinstance(one, Compare) and one.field == "status")]
+    holds, now = predicate(all_of(*asked)), request.asked_at  # a past text may be superseded, of course
     return lambda record: holds(record) and (record.expires_at is None or record.expires_at > now)
 
 
