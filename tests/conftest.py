@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, settings
 
-from hy_memory import HyMemoryClient, plugins
+from hy_memory import HyMemoryClient, plugins, runtime
 from tests.support import faulty, golden
 from tests.support.faulty import Faults
 from tests.support.stores import open_client, open_everywhere, quick_folder
@@ -43,6 +43,16 @@ def watched_verbs() -> Generator[golden.Watch]:
     """Check every answer of every verb: its schema, and that nothing in it is somebody else's."""
     with golden.installed() as watch:
         yield watch
+
+
+_PARTS = dict(plugins.BACKENDS), runtime.LEDGER, runtime.LOCAL_RERANKER
+
+
+@pytest.fixture(autouse=True, scope="module")
+def own_parts() -> Generator[None]:
+    """Fail a module that leaves a stand-in where the next one would open ours."""
+    yield
+    assert (plugins.BACKENDS, runtime.LEDGER, runtime.LOCAL_RERANKER) == _PARTS
 
 
 @pytest.fixture(autouse=True)

@@ -10,7 +10,7 @@ import asyncio
 import threading
 import time
 from collections.abc import Callable, Generator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, fields
 from itertools import count
 from typing import Any, cast
@@ -162,23 +162,26 @@ def _search(client: HyMemoryClient, reader: str, **more: Any) -> dict[str, Any]:
 
 @contextmanager
 def opened(backend: str = "memory", **recall: object) -> Generator[Store]:
-    with quick_folder() as folder, faulty_parts(backend) as faults:
-        config = {
-            "vector_store": {"provider": "faulty"},
-            "recall": {"local_rerank_enabled": True, **recall},
-            "threads": 4,
-        }
-        with open_client(backend, folder, FaultyEmbedding(faults), config) as client:
-            for user_id in ("u", "v"):
-                client.add_extracted(["alpha", text("alpha", 2)], user_id=user_id)
-                client.add_extracted(["alpha schema"], user_id=user_id, layer="l6_schema")
-                client.add_extracted(["alpha plan"], user_id=user_id, layer="l7_intention")
-            # so many that the keywords' third is on no list of the vectors, and its cosine is asked for
-            client.add_extracted([text(f"filler {at}", 5) for at in range(70)], user_id="u")
-            changed = client.add(text("zeta", 9), user_id="u")["memory_id"]
-            client.update(changed, text("gamma alpha", 9))
-            whole = Whole(*(buckets(_search(client, one, rerank=False)) for one in READERS))
-            yield Store(backend, client, faults, whole)
+    config = {
+        "vector_store": {"provider": "faulty"},
+        "recall": {"local_rerank_enabled": True, **recall},
+        "threads": 4,
+    }
+    with ExitStack() as stack:
+        folder = stack.enter_context(quick_folder())
+        # Only while the client opens: stores of several fixtures overlap, and end in any order.
+        with faulty_parts(backend) as faults:
+            client = stack.enter_context(open_client(backend, folder, FaultyEmbedding(faults), config))
+        for user_id in ("u", "v"):
+            client.add_extracted(["alpha", text("alpha", 2)], user_id=user_id)
+            client.add_extracted(["alpha schema"], user_id=user_id, layer="l6_schema")
+            client.add_extracted(["alpha plan"], user_id=user_id, layer="l7_intention")
+        # so many that the keywords' third is on no list of the vectors, and its cosine is asked for
+        client.add_extracted([text(f"filler {at}", 5) for at in range(70)], user_id="u")
+        changed = client.add(text("zeta", 9), user_id="u")["memory_id"]
+        client.update(changed, text("gamma alpha", 9))
+        whole = Whole(*(buckets(_search(client, one, rerank=False)) for one in READERS))
+        yield Store(backend, client, faults, whole)
 
 
 @pytest.fixture(scope="module", params=BACKENDS)
