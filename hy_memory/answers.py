@@ -8,6 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Annotated, NotRequired, TypeAlias, TypedDict
 
+from hy_memory.values.lane import Lane
 from hy_memory.values.record import Json, Layer, Status
 from hy_memory.values.write import ChangeKind
 
@@ -32,6 +33,7 @@ Milliseconds: TypeAlias = Annotated[float, Within(0.0)]
 Count: TypeAlias = Annotated[int, Within(0)]
 LayerName: TypeAlias = Annotated[str, OneOf(tuple(Layer))]
 StatusName: TypeAlias = Annotated[str, OneOf(tuple(Status))]
+SceneName: TypeAlias = Annotated[str, OneOf(("chat", *Lane))]
 EventName: TypeAlias = Annotated[str, OneOf(tuple(ChangeKind))]
 
 
@@ -132,6 +134,7 @@ class StoredVersion(TypedDict):
 class StoredItem(Item):
     """A memory as the store holds it; `versions`, newest first, where they were asked for."""
 
+    scene: SceneName
     gmt_modified: float
     expires_at: float | None
     status: StatusName

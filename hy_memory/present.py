@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping, Sequence
 
+from hy_memory import answers
 from hy_memory.answers import (
     ChainEntry,
     DegradedPart,
@@ -18,6 +19,7 @@ from hy_memory.answers import (
     ProfileAnswer,
     ProfileField,
     ProfilePeriod,
+    Rewrite,
     StoredItem,
     StoredVersion,
     SucceededSearch,
@@ -25,9 +27,10 @@ from hy_memory.answers import (
     WriteAnswer,
 )
 from hy_memory.profile.fold import FieldHistory, Period, Profile
-from hy_memory.values.record import MemoryRecord, RecordVersion, Status
+from hy_memory.values.lane import lane_of, user_of
+from hy_memory.values.record import Json, MemoryRecord, RecordVersion, Status, is_reserved
 from hy_memory.values.request import Explain, SearchRequest
-from hy_memory.values.result import ChainText, Degradation, Episode, Hit, SearchResult
+from hy_memory.values.result import ChainText, Degradation, Episode, Hit, SearchResult, StageTrace
 from hy_memory.values.turn import Turn
 from hy_memory.values.write import Change, Written
 
@@ -58,14 +61,14 @@ def _profile_period(period: Period) -> ProfilePeriod:
     }
 
 
-def write_answer(written: Written, started: float) -> WriteAnswer:
+def write_answer(written: Written, started: float, scene: str = "chat") -> WriteAnswer:
     """Return the answer of a write that began at `started` (of `time.perf_counter`)."""
     return {
         "success": True,
-        "scene": "chat",
+        "scene": scene,
         "memory_id": written.memory_ids[0],
         "memory_ids": list(written.memory_ids),
-        "deduplicated": [],
+        "deduplicated": list(written.deduplicated),
         "searchable": written.searchable,
         "request_id": written.request_id,
         "elapsed_ms": (time.perf_counter() - started) * 1000,
@@ -87,13 +90,7 @@ def search_answer(result: SearchResult, request: SearchRequest) -> SucceededSear
             "schema": [_hit(hit, explain) for hit in result.schemas],
             "proactive": [_hit(hit, explain) for hit in result.intentions],
         },
-        "rewrite": {
-            "used": False,
-            "original_query": request.query,
-            "effective_query": request.query,
-            "created_after": request.created_after,
-            "scene": "normal",
-        },
+        "rewrite": rewrite(request, "normal"),
         "elapsed_ms": 0.0,
     }
     if result.episodes:
@@ -103,6 +100,17 @@ def search_answer(result: SearchResult, request: SearchRequest) -> SucceededSear
     if explain is not Explain.NO:
         answer["trace"] = _trace(result, explain)
     return answer
+
+
+def rewrite(request: SearchRequest, scene: str) -> Rewrite:
+    """Return what became of the question before it was searched for."""
+    return {
+        "used": False,
+        "original_query": request.query,
+        "effective_query": request.query,
+        "created_after": request.created_after,
+        "scene": scene,
+    }
 
 
 def failed_answer(request_id: str, degraded: Sequence[Degradation]) -> FailedSearch:
@@ -126,7 +134,8 @@ def item(record: MemoryRecord) -> StoredItem:
         "memory_id": record.id,
         "content": record.content,
         "layer": record.layer.value,
-        "user_id": record.user_id,
+        "user_id": user_of(record.user_id),
+        "scene": lane_of(record.user_id) or "chat",
         "agent_id": record.agent_id,
         "session_id": record.session_id,
         "source": record.source,
@@ -136,13 +145,18 @@ def item(record: MemoryRecord) -> StoredItem:
         "gmt_created": record.created_at,
         "gmt_modified": record.updated_at,
         "expires_at": record.expires_at,
-        "meta": dict(record.attributes),
+        "meta": _own(record),
         "status": record.status.value,
         "version": record.version,
         "supersedes": record.supersedes,
         "superseded_by": record.superseded_by,
         "evidence_ids": list(record.evidence_ids),
     }
+
+
+def _own(record: MemoryRecord) -> dict[str, Json]:
+    """Return the caller's own metadata: in a lane there is some of ours beside it."""
+    return {key: value for key, value in record.attributes.items() if not is_reserved(record, key)}
 
 
 def version(one: RecordVersion) -> StoredVersion:
@@ -161,7 +175,7 @@ def event(one: Change) -> Event:
     """Return one event of a history."""
     return {
         "memory_id": one.memory_id,
-        "user_id": one.user_id,
+        "user_id": user_of(one.user_id),
         "event": one.kind.value,
         "version": one.version,
         "at": one.at,
@@ -266,13 +280,16 @@ def _chain(hit: Hit) -> list[ChainEntry]:
     ]
 
 
+def stages(trace: Sequence[StageTrace]) -> list[answers.StageTrace]:
+    """Return what each stage took."""
+    return [
+        {"stage": one.stage, "ms": one.milliseconds, "in": one.candidates_in, "out": one.candidates_out}
+        for one in trace
+    ]
+
+
 def _trace(result: SearchResult, explain: Explain) -> Trace:
-    trace: Trace = {
-        "stages": [
-            {"stage": one.stage, "ms": one.milliseconds, "in": one.candidates_in, "out": one.candidates_out}
-            for one in result.trace
-        ]
-    }
+    trace: Trace = {"stages": stages(result.trace)}
     if result.windows:
         trace["times"] = [
             {"words": one.surface, "start": one.start, "end": one.end} for one in result.windows

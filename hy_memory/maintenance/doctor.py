@@ -7,6 +7,7 @@ from typing import TypedDict
 from hy_memory.identity import identity_of, mismatch
 from hy_memory.ports import Embedder, Ledger
 from hy_memory.projection import Feeder
+from hy_memory.values.lane import user_of
 
 
 class Diagnosis(TypedDict):
@@ -41,4 +42,9 @@ def examine(ledger: Ledger, embedder: Embedder, feeder: Feeder | None, *, repair
             problems.append(
                 f"{feeder.name} holds {len(stray)} that are gone; run `hy-memory doctor --repair`"
             )
-    return {"healthy": not problems, "problems": problems, "repaired": repaired, "users": len(ledger.users())}
+    return {
+        "healthy": not problems,
+        "problems": problems,
+        "repaired": repaired,
+        "users": len({user_of(one) for one in ledger.users()}),
+    }

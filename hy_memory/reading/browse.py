@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TypedDict
 
 from hy_memory import answers, present
@@ -11,6 +12,7 @@ from hy_memory.filters.tree import Filter, Not, all_of, one_of
 from hy_memory.ports import Ledger
 from hy_memory.reading.request import parse_layers
 from hy_memory.values import check
+from hy_memory.values.lane import Lane, partition, partitions, user_of
 from hy_memory.values.record import Layer, Status
 from hy_memory.values.write import ListQuery
 
@@ -28,12 +30,23 @@ class Listing(TypedDict):
     has_more: bool
 
 
+class LaneStats(TypedDict):
+    """How much a user's working or coding memory holds, superseded facts included."""
+
+    facts: int
+    experiences: int
+
+
 class Stats(TypedDict):
-    """How many memories a user has; `total` leaves raw turns out, `by_layer` shows them."""
+    """How many memories a user has; `total` leaves raw turns out, `by_layer` shows them.
+
+    Both are of chat memory; `scenes` has what there is beside it.
+    """
 
     user_id: str
     total: int
     by_layer: dict[str, int]
+    scenes: dict[str, LaneStats]
 
 
 def parse_page(limit: object, offset: object, order: object) -> ListQuery:
@@ -62,7 +75,7 @@ def get(
 ) -> answers.StoredItem | None:
     """Return a memory, or None where there is none (or it is another user's)."""
     record = ledger.records([memory_id]).get(memory_id)
-    if record is None or (user_id is not None and record.user_id != user_id):
+    if record is None or (user_id is not None and user_of(record.user_id) != user_id):
         return None
     shown = present.item(record)
     if with_versions:
@@ -86,28 +99,37 @@ def stats(user_id: str, ledger: Ledger) -> Stats:
     """Return a user's counts."""
     by_layer = ledger.counts(user_id)
     total = sum(number for layer, number in by_layer.items() if layer != Layer.L1_RAW)
-    return {"user_id": user_id, "total": total, "by_layer": by_layer}
+    scenes = {lane.value: _lane_stats(ledger.counts(partition(user_id, lane))) for lane in Lane}
+    return {"user_id": user_id, "total": total, "by_layer": by_layer, "scenes": scenes}
+
+
+def _lane_stats(by_layer: Mapping[str, int]) -> LaneStats:
+    return {"facts": by_layer.get(Layer.L2_FACT, 0), "experiences": by_layer.get(Layer.L6_SCHEMA, 0)}
 
 
 def history(memory_id: str, user_id: str | None, ledger: Ledger) -> list[answers.Event]:
     """Return the events of one memory, newest first."""
     events = ledger.history(memory_id=memory_id, limit=_EVENTS)
-    return [present.event(one) for one in events if user_id is None or one.user_id == user_id]
+    return [present.event(one) for one in events if user_id is None or user_of(one.user_id) == user_id]
 
 
 def recent(user_id: str, limit: int, ledger: Ledger) -> list[answers.Event]:
     """Return the latest events of one user's memories, newest first."""
-    return [present.event(one) for one in ledger.history(user_id=user_id, limit=min(limit, _BEYOND))]
+    most = min(limit, _BEYOND)
+    events = [one for key in partitions(user_id) for one in ledger.history(user_id=key, limit=most)]
+    newest = sorted(events, key=lambda one: -one.seq)[:most]
+    return [present.event(one) for one in newest]
 
 
 def outcome(request_id: str, user_id: str | None, ledger: Ledger) -> answers.Outcome | None:
     """Return what a write led to; None where it was never acknowledged."""
-    found = ledger.outcome(request_id, user_id)
+    keys = (None,) if user_id is None else partitions(user_id)
+    found = next((one for key in keys if (one := ledger.outcome(request_id, key)) is not None), None)
     if found is None:
         return None
     return {
         "request_id": found.request_id,
-        "user_id": found.user_id,
+        "user_id": user_of(found.user_id),
         "status": "done",
         "memory_ids": list(found.memory_ids),
         "recorded_at": found.recorded_at,

@@ -175,23 +175,12 @@ def within(where: ScopedFilter, *narrower: Filter) -> ScopedFilter:
     return scoped(where.user_ids, all_of(where.tree, *narrower))
 
 
-def refuse_other_scenes(scene: object, search_mode: object, workspace_id: object, branch: object) -> None:
-    """Raise InvalidArgumentError for a scene or mode that does not exist, or is not in this version."""
-    if scene is not None and (not isinstance(scene, str) or scene not in SCENES):
-        raise InvalidArgumentError("scene", scene, f"give None or one of {', '.join(SCENES)}")
+def parse_mode(search_mode: object) -> str:
+    """Return the mode of a search."""
     if not isinstance(search_mode, str) or search_mode not in SEARCH_MODES:
         raise InvalidArgumentError("search_mode", search_mode, f"give one of {', '.join(SEARCH_MODES)}")
-    if branch is not None and workspace_id is None:
-        raise InvalidArgumentError("branch", branch, "a branch is of a workspace; give workspace_id too")
-    if scene in ("working", "coding", "all"):
-        raise InvalidArgumentError(
-            "scene", scene, "working and coding memory are not in this version; use 'chat'"
-        )
     if search_mode == "agentic":
         raise InvalidArgumentError(
             "search_mode", search_mode, "it needs an LLM, which is not in this version"
         )
-    if workspace_id is not None:
-        raise InvalidArgumentError(
-            "workspace_id", workspace_id, "only working and coding memory have workspaces"
-        )
+    return str(search_mode)

@@ -8,6 +8,7 @@ from numbers import Integral, Real
 from typing import cast
 
 from hy_memory.errors import InvalidArgumentError
+from hy_memory.values.lane import SEPARATOR
 
 MOST_VALUES = 10_000
 """Values of one list. Databases bind a few ten thousand values to one query, and fail beyond."""
@@ -26,8 +27,8 @@ def identifier(name: str, value: object) -> str:
         raise InvalidArgumentError(name, value, "give an id that is not blank")
     if len(value) > LONGEST_ID:
         raise InvalidArgumentError(name, value, f"an id has at most {LONGEST_ID} characters")
-    if "\0" in value or not _is_encodable(value):
-        raise InvalidArgumentError(name, value, "leave out NUL characters and lone surrogates")
+    if "\0" in value or SEPARATOR in value or not _is_encodable(value):
+        raise InvalidArgumentError(name, value, "leave out NUL, U+001F and lone surrogates")
     return str(value)
 
 

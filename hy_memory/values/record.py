@@ -7,6 +7,8 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import TypeAlias
 
+from hy_memory.values.lane import RESERVED, lane_of
+
 Json: TypeAlias = "bool | int | float | str | list[Json] | dict[str, Json] | None"
 
 
@@ -94,6 +96,11 @@ def indexed_text(record: MemoryRecord) -> str:
 def speaker_of(record: MemoryRecord) -> str:
     """Return the speaker's name, "" where the owner is only a role."""
     return "" if is_role(record.owner) else record.owner
+
+
+def is_reserved(record: MemoryRecord, key: str) -> bool:
+    """Return whether an attribute is ours and not the caller's: in a lane there are some."""
+    return key.startswith(RESERVED) and lane_of(record.user_id) is not None
 
 
 def is_role(owner: str) -> bool:

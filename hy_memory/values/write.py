@@ -84,8 +84,12 @@ class ListQuery:
 
 @dataclass(frozen=True, slots=True)
 class Written:
-    """What a write led to. `searchable` is False while a projection is down: it catches up later."""
+    """What a write led to. `searchable` is False while a projection is down: it catches up later.
+
+    `deduplicated` are those of `memory_ids` that were there before.
+    """
 
     memory_ids: tuple[str, ...]
     request_id: str
     searchable: bool
+    deduplicated: tuple[str, ...] = ()

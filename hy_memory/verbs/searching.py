@@ -5,13 +5,11 @@ from __future__ import annotations
 import logging
 import time
 from collections.abc import Mapping, Sequence
-from typing import Literal
+from typing import Literal, cast
 
 from hy_memory import answers, present
 from hy_memory.aio import twin
-from hy_memory.deadline import within as within_time
-from hy_memory.lifecycle import Lifecycle
-from hy_memory.pipeline import Guarded, guard
+from hy_memory.pipeline import Guarded
 from hy_memory.reading.context import Context, build
 from hy_memory.reading.read import read
 from hy_memory.reading.request import (
@@ -20,25 +18,35 @@ from hy_memory.reading.request import (
     parse_as_of,
     parse_embedding,
     parse_explain,
+    parse_mode,
     parse_query,
     parse_scope,
     parse_sources,
-    refuse_other_scenes,
     searchable_layers,
     within,
 )
-from hy_memory.runtime import Runtime
 from hy_memory.values import check
 from hy_memory.values.instant import to_epoch
 from hy_memory.values.point import FloatArray
 from hy_memory.values.record import Layer
 from hy_memory.values.request import SearchRequest
 from hy_memory.verbs.arguments import Moment
+from hy_memory.verbs.attempt import attempt
+from hy_memory.verbs.working import Working
+from hy_memory.work.request import (
+    WorkRequest,
+    lanes_of,
+    parse_scene,
+    parse_thresholds,
+    refuse_mismatch,
+    work_request,
+)
+from hy_memory.work.scope import CHAT, EVERYWHERE, parse_place
 
 _log = logging.getLogger("hy_memory")
 
 
-class Searching(Lifecycle):
+class Searching(Working):
     """The verbs that answer questions."""
 
     def search(
@@ -84,10 +92,10 @@ class Searching(Lifecycle):
         """
         started = time.perf_counter()
         runtime = self._open()
-        refuse_other_scenes(scene, search_mode, workspace_id, branch)
-        check.score("working_fact_min_score", working_fact_min_score)
-        if working_experience_min_score is not None:
-            check.score("working_experience_min_score", working_experience_min_score)
+        wanted, place = parse_scene(scene), parse_place(workspace_id, branch)
+        refuse_mismatch(wanted, place, layers)
+        parse_mode(search_mode)
+        thresholds = parse_thresholds(working_fact_min_score, working_experience_min_score)
         now = runtime.clock.now()
         moment = parse_as_of(as_of, now)
         now = now if moment is None else moment
@@ -128,26 +136,33 @@ class Searching(Lifecycle):
             sources=sources,
             scope=where.tree,
         )
-        answer = self._read(runtime, check.string("reader", reader), request)
+        lanes = [work_request(request, lane, place, thresholds) for lane in lanes_of(wanted)]
+        answer = self._answer(wanted, check.string("reader", reader), request, lanes)
         answer["elapsed_ms"] = (time.perf_counter() - started) * 1000
         return answer
 
-    def _read(self, runtime: Runtime, reader: str, request: SearchRequest) -> answers.SearchAnswer:
+    def _answer(
+        self, scene: str, reader: str, request: SearchRequest, lanes: Sequence[WorkRequest]
+    ) -> answers.SearchAnswer:
+        """Return the answer of a scene; a lane's is typed as `search` is, and shaped as its own."""
+        if scene == CHAT:
+            return self._read(reader, request)
+        if scene == EVERYWHERE:
+            whole = self._search_everywhere(reader, self._read(reader, request), lanes)
+            return cast("answers.SearchAnswer", whole)
+        return cast("answers.SearchAnswer", self._search_lane(reader, lanes[0]))
+
+    def _read(self, reader: str, request: SearchRequest) -> answers.SearchAnswer:
+        runtime = self._open()
         stages = runtime.reader(reader)
-        seconds = runtime.settings.recall.timeout
-        outcome = guard(
-            "reader", lambda: within_time(seconds, lambda: read(stages, request, runtime.ports(request)))
+        outcome = attempt(
+            request.request_id,
+            lambda: read(stages, request, runtime.ports(request)),
+            runtime.settings.recall,
+            self._open,
         )
-        failed = isinstance(outcome, Guarded)
-        if failed:
-            self._open()  # a client closed meanwhile is the caller's to know, not a failed reader
-        degraded = (outcome.degradation,) if failed else outcome.degraded
-        for one in degraded:
-            _log.warning("search %s: %s failed: %s", request.request_id, one.part, one.error)
-        if degraded and runtime.settings.recall.raise_on_failure:
-            raise outcome.error if failed else outcome.errors[0]
-        if failed:
-            return present.failed_answer(request.request_id, degraded)
+        if isinstance(outcome, Guarded):
+            return present.failed_answer(request.request_id, (outcome.degradation,))
         return present.search_answer(outcome, request)
 
     def context(

@@ -9,16 +9,18 @@ from collections.abc import Mapping, Sequence
 from hy_memory import answers, present
 from hy_memory.aio import twin
 from hy_memory.errors import InvalidArgumentError
+from hy_memory.filters.scope import scoped
 from hy_memory.lifecycle import Lifecycle
 from hy_memory.maintenance.evolve import Evolution, evolve
 from hy_memory.maintenance.finalize import finalize_session
-from hy_memory.reading.request import (
-    parse_scope,
-    refuse_other_scenes,
-)
+from hy_memory.reading.request import parse_scope
 from hy_memory.values import check
+from hy_memory.values.lane import partitions
 from hy_memory.values.point import FloatArray
 from hy_memory.verbs.arguments import Messages, Metadata, Moment
+from hy_memory.work.request import parse_lane, parse_scene, refuse_mismatch
+from hy_memory.work.scope import CHAT, parse_place
+from hy_memory.work.write import add_session, parse_session
 from hy_memory.writing import write
 from hy_memory.writing.request import conversation, facts, parse_changes, parse_vectors
 
@@ -57,7 +59,26 @@ class Writing(Lifecycle):
             EmbeddingError, LedgerError: nothing is stored; safe to repeat.
         """
         started = time.perf_counter()
-        refuse_other_scenes(scene, "default", workspace_id, branch)
+        wanted, place = parse_scene(scene), parse_place(workspace_id, branch)
+        if wanted != CHAT:
+            session = parse_session(
+                data,
+                parse_lane(wanted),
+                place,
+                metadata=metadata,
+                request_id=request_id,
+                user_id=user_id,
+                agent_id=agent_id,
+                session_id=session_id,
+                source=source,
+                tags=tags,
+                layer=layer,
+                memory_at=memory_at,
+                expires_at=expires_at,
+                evidence_ids=evidence_ids,
+            )
+            return present.write_answer(add_session(session, self._open().writing), started, wanted)
+        refuse_mismatch(wanted, place, None)
         request = conversation(
             data,
             metadata=metadata,
@@ -161,10 +182,11 @@ class Writing(Lifecycle):
         agent_ids: Sequence[str] | None = None,
         session_ids: Sequence[str] | None = None,
     ) -> answers.DeleteAnswer:
-        """Remove every kind of data of one user, or of some of their agents or sessions."""
+        """Remove every kind of data of one user, of all scenes, or of some of their agents or sessions."""
         where = parse_scope(
             user_ids=[check.identifier("user_id", user_id)], agent_ids=agent_ids, session_ids=session_ids
         )
+        where = scoped(partitions(user_id), where.tree)
         return present.delete_answer(write.delete_all(where, self._open().writing))
 
     def clone_user(self, src_user_id: str, dst_user_id: str) -> answers.CloneAnswer:

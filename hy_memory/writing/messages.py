@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import cast
 
 from hy_memory.errors import InvalidArgumentError
@@ -21,7 +21,7 @@ _METADATA_DEPTH = 32  # deeper nesting is no metadata a person wrote, and would 
 class Draft:
     """A memory to be: `speaker` is a person's name ("" where only a role is known).
 
-    `supersedes` is the id of a memory whose place it is to take.
+    `supersedes` is the id of a memory whose place it is to take; `at` is the message's place among all.
     """
 
     content: str
@@ -31,6 +31,7 @@ class Draft:
     tags: tuple[str, ...] = ()
     metadata: Mapping[str, Json] = field(default_factory=dict[str, Json])
     supersedes: str | None = None
+    at: int = 0
 
 
 def parse_messages(data: object) -> tuple[Draft, ...]:
@@ -38,8 +39,9 @@ def parse_messages(data: object) -> tuple[Draft, ...]:
 
     A message is ``{"role", "content"}`` with optional ``name`` (the speaker's), ``timestamp``
     (when it was said), ``tags`` (beside those of the call), ``metadata``, and ``tool_calls``,
-    which read as ``function(arguments)``. Raises InvalidArgumentError where nothing that could be
-    remembered is left.
+    which read as ``function(arguments)``. Calls and results of tools may stand as parts of a content or
+    as items of their own too, as other services write them. Raises InvalidArgumentError where nothing
+    that could be remembered is left.
     """
     if isinstance(data, str):
         return (Draft(text("data", data)),)
@@ -47,7 +49,10 @@ def parse_messages(data: object) -> tuple[Draft, ...]:
         data = [data]
     if not isinstance(data, list | tuple):
         raise InvalidArgumentError("data", data, _FIX)
-    drafts = [_parse_message(f"data[{at}]", one) for at, one in enumerate(cast("Sequence[object]", data))]
+    drafts = [
+        replace(_parse_message(f"data[{at}]", one), at=at)
+        for at, one in enumerate(cast("Sequence[object]", data))
+    ]
     kept = tuple(draft for draft in drafts if draft.content.strip())
     if not kept:
         raise InvalidArgumentError("data", data, f"there is no text to remember; {_FIX}")
@@ -69,7 +74,7 @@ def _parse_message(name: str, message: object) -> Draft:
         return Draft(storable(message))
     if not isinstance(message, Mapping):
         raise InvalidArgumentError(name, message, _FIX)
-    fields = cast("Mapping[str, object]", message)
+    fields = _as_message(cast("Mapping[str, object]", message))
     role, name_given = fields.get("role", "user"), fields.get("name")
     speaker = "" if name_given is None else name_given
     for key, value in (("role", role), ("name", speaker)):
@@ -87,6 +92,17 @@ def _parse_message(name: str, message: object) -> Draft:
     )
 
 
+def _as_message(item: Mapping[str, object]) -> Mapping[str, object]:
+    """Return a call or its result that stands as an item of its own as the message it would be."""
+    kind = item.get("type")
+    if kind in ("function_call", "custom_tool_call"):
+        call = {"name": item.get("name"), "arguments": item.get("arguments", item.get("input", ""))}
+        return {**item, "role": "assistant", "name": None, "content": None, "tool_calls": [call]}
+    if kind in ("function_call_output", "custom_tool_call_output"):
+        return {**item, "role": "tool", "content": item.get("output")}
+    return item
+
+
 def _content(name: str, content: object) -> str:
     """Return the text of a content: a text, None beside tool calls, or a list of parts."""
     if content is None:
@@ -100,12 +116,20 @@ def _content(name: str, content: object) -> str:
         if isinstance(part, str):
             said.append(part)
         elif isinstance(part, Mapping):
-            words = cast("Mapping[str, object]", part).get("text")
-            if isinstance(words, str):  # parts without text (pictures, audio) hold nothing to search for
-                said.append(words)
+            said.append(_part(f"{name}.content", cast("Mapping[str, object]", part)))
         else:
             raise InvalidArgumentError(name, part, "a part is a text or a mapping")
-    return "\n".join(said)
+    return "\n".join(one for one in said if one)
+
+
+def _part(name: str, part: Mapping[str, object]) -> str:
+    """Return what a part of a content reads as; pictures and audio hold nothing to search for."""
+    if part.get("type") == "tool_use":
+        return _tool_calls(name, [{"name": part.get("name"), "arguments": part.get("input", "")}])
+    if part.get("type") == "tool_result":
+        return _content(name, part.get("content"))
+    words = part.get("text")
+    return words if isinstance(words, str) else ""
 
 
 def _tool_calls(name: str, calls: object) -> str:

@@ -138,14 +138,20 @@ def _with_metadata(draft: Draft, shared: Mapping[str, Json]) -> Draft:
 
 
 def _request(drafts: tuple[Draft, ...], origin: Origin, request_id: object, *, keeps_raw: bool) -> AddRequest:
-    known = "" if request_id is None else check.identifier("request_id", request_id)
-    return AddRequest(drafts, origin, known, _hash(drafts, origin) if known else "", keeps_raw)
+    known = parse_request_id(request_id)
+    return AddRequest(drafts, origin, known, content_hash(drafts, origin) if known else "", keeps_raw)
 
 
-def _hash(drafts: tuple[Draft, ...], origin: Origin) -> str:
+def parse_request_id(value: object) -> str:
+    """Return the caller's id of a write, "" where it has none."""
+    return "" if value is None else check.identifier("request_id", value)
+
+
+def content_hash(drafts: tuple[Draft, ...], origin: Origin, beside: str = "") -> str:
+    """Return a digest of everything a caller passed; `beside` is what else there was."""
     told = [[d.content, d.role, d.speaker, d.said_at, d.tags, dict(d.metadata)] for d in drafts]
     for one, draft in zip(told, drafts, strict=True):
         if draft.supersedes is not None:  # only then: outcomes stored before there was such a key stay valid
             one.append(draft.supersedes)
-    whole = json.dumps([told, repr(origin)], ensure_ascii=True, sort_keys=True)
+    whole = json.dumps([told, repr(origin), *([beside] if beside else [])], ensure_ascii=True, sort_keys=True)
     return hashlib.sha256(whole.encode()).hexdigest()

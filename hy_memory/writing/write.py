@@ -7,7 +7,7 @@ has it, it is safe, and a projection that is down catches up later.
 from __future__ import annotations
 
 import logging
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -21,8 +21,9 @@ from hy_memory.pipeline import Guarded, guard
 from hy_memory.ports import Embedder, Ledger
 from hy_memory.projection import Feeder
 from hy_memory.ranking.bm25 import document_terms
+from hy_memory.values.lane import partitions, user_of
 from hy_memory.values.point import FloatArray
-from hy_memory.values.record import Layer, MemoryRecord, indexed_text, speaker_of
+from hy_memory.values.record import Json, Layer, MemoryRecord, indexed_text, is_reserved, speaker_of
 from hy_memory.values.write import Entry, ListQuery, Outcome, Written
 from hy_memory.writing.compose import (
     claims_of,
@@ -63,7 +64,7 @@ def add(request: AddRequest, ports: WritePorts, vectors: FloatArray | None = Non
     if request.request_id:
         earlier = ports.ledger.outcome(request.request_id, user_id)
         if earlier is not None:
-            return _as_before(earlier, request, ports)
+            return as_before(earlier, request.content_hash, ports)
     for draft in request.drafts:
         if draft.supersedes is not None:  # the ledger checks again; here it saves embedding in vain
             existing(draft.supersedes, ports.ledger, user_id)
@@ -72,10 +73,10 @@ def add(request: AddRequest, ports: WritePorts, vectors: FloatArray | None = Non
     now = entries[0].record.created_at
     request_id = request.request_id or ports.clock.new_id()
     outcome = Outcome(user_id, request_id, request.content_hash, memory_ids, now)
-    _bind(ports)
+    bind(ports)
     earlier = ports.ledger.insert(entries, outcome)
     if earlier is not None:
-        return _as_before(earlier, request, ports)
+        return as_before(earlier, request.content_hash, ports)
     stale = _schemas_of(_superseded_by(entries, ports), ports)
     if stale:
         ports.ledger.delete(stale)
@@ -116,7 +117,7 @@ def _vector_after(
             return stored.vector
     if text not in made:
         made[text] = ports.embedder.embed_documents([text])[0]
-        _bind(ports)
+        bind(ports)
     return made[text]
 
 
@@ -126,7 +127,7 @@ def delete(memory_ids: Sequence[str], ports: WritePorts, user_id: str | None = N
         found = [
             record
             for record in ports.ledger.records(memory_ids).values()
-            if user_id is None or record.user_id == user_id
+            if user_id is None or user_of(record.user_id) == user_id
         ]
         if not found:
             return 0
@@ -192,6 +193,13 @@ def delete_all(where: ScopedFilter, ports: WritePorts) -> int:
 
 def clone_user(source_user: str, target_user: str, ports: WritePorts) -> int:
     """Copy every record of one user to another, links among them included; returns how many were copied."""
+    keys = zip(partitions(source_user), partitions(target_user), strict=True)
+    copied = sum(_clone(source, target, ports) for source, target in keys)
+    project(ports)
+    return copied
+
+
+def _clone(source_user: str, target_user: str, ports: WritePorts) -> int:
     where = scoped((source_user,), EVERYTHING)
     total = ports.ledger.page(where, ListQuery(1, 0, ascending=True)).total
     records: list[MemoryRecord] = []
@@ -211,7 +219,6 @@ def clone_user(source_user: str, target_user: str, ports: WritePorts) -> int:
             copy = _copied(record, target_user, renamed)
             entries.append(Entry(copy, point.vector, point.terms) if point else Entry(copy))
         ports.ledger.insert(entries)
-    project(ports)
     return len(records)
 
 
@@ -229,7 +236,7 @@ def project(ports: WritePorts) -> bool:
 def existing(memory_id: str, ledger: Ledger, user_id: str | None) -> MemoryRecord:
     """Return a record; raises MemoryNotFoundError where there is none, or it is another user's."""
     record = ledger.records([memory_id]).get(memory_id)
-    if record is None or (user_id is not None and record.user_id != user_id):
+    if record is None or (user_id is not None and user_id not in (record.user_id, user_of(record.user_id))):
         raise MemoryNotFoundError(memory_id)
     return record
 
@@ -258,17 +265,20 @@ def _entries(request: AddRequest, ports: WritePorts, vectors: FloatArray | None)
     return [*raw, *searchable]
 
 
-def _as_before(earlier: Outcome, request: AddRequest, ports: WritePorts) -> Written:
-    """Return the first outcome again; it is searchable only while what it stored is still there."""
-    if earlier.content_hash != request.content_hash:
+def as_before(earlier: Outcome, content_hash: str, ports: WritePorts) -> Written:
+    """Return the first outcome again; it is searchable only while what it stored is still there.
+
+    Raises ConflictError where its content was another one.
+    """
+    if earlier.content_hash != content_hash:
         raise ConflictError(
-            f"request_id {request.request_id!r} was used for other content; new content needs a new id"
+            f"request_id {earlier.request_id!r} was used for other content; new content needs a new id"
         )
     is_whole = len(ports.ledger.records(earlier.memory_ids)) == len(earlier.memory_ids)
     return Written(earlier.memory_ids, earlier.request_id, project(ports) and is_whole)
 
 
-def _bind(ports: WritePorts) -> None:
+def bind(ports: WritePorts) -> None:
     """Make sure that the ledger's vectors are this embedder's, also when another process was first."""
     ours = identity_of(ports.embedder)
     check_same(ports.ledger.bind_embedder(ours), ours)
@@ -276,7 +286,8 @@ def _bind(ports: WritePorts) -> None:
 
 def _changed(record: MemoryRecord, changed: Changed, now: float) -> MemoryRecord:
     memory_at = record.memory_at if changed.memory_at is None else changed.memory_at
-    attributes = record.attributes if changed.attributes is None else changed.attributes
+    ours = {key: value for key, value in record.attributes.items() if is_reserved(record, key)}
+    attributes = record.attributes if changed.attributes is None else {**changed.attributes, **ours}
     content, claims = record.content, record.claims
     if changed.content is not None:
         content = changed.content
@@ -288,7 +299,7 @@ def _changed(record: MemoryRecord, changed: Changed, now: float) -> MemoryRecord
         attributes=attributes,
         memory_at=memory_at,
         expires_at=record.expires_at if changed.expires_at is None else changed.expires_at,
-        context=keyword_context(speaker_of(record), memory_at, attributes),
+        context=record.context if ours else keyword_context(speaker_of(record), memory_at, attributes),
         updated_at=now,
         version=record.version + 1,
         claims=claims,
@@ -305,4 +316,17 @@ def _copied(record: MemoryRecord, user_id: str, renamed: dict[str, str]) -> Memo
         supersedes=renamed.get(record.supersedes or ""),
         superseded_by=renamed.get(record.superseded_by or ""),
         evidence_ids=tuple(renamed[one] for one in record.evidence_ids if one in renamed),
+        attributes={
+            key: _with_ids(value, renamed) if is_reserved(record, key) else value
+            for key, value in record.attributes.items()
+        },
     )
+
+
+def _with_ids(value: Json, renamed: Mapping[str, str]) -> Json:
+    """Return what we keep of a record with the ids of other records that it names exchanged."""
+    if isinstance(value, dict):
+        return {key: _with_ids(one, renamed) for key, one in value.items()}
+    if isinstance(value, list):
+        return [_with_ids(one, renamed) for one in value]
+    return renamed.get(value, value) if isinstance(value, str) else value
