@@ -7,8 +7,10 @@ A test fails when a file differs from what this would write.
 
 from __future__ import annotations
 
+import functools
 import inspect
 import json
+import operator
 from pathlib import Path
 from types import NoneType, UnionType
 from typing import (
@@ -29,6 +31,7 @@ from hy_memory import HyMemoryClient, errors
 from hy_memory.answers import OneOf, Within
 from hy_memory.cli.main import app
 from hy_memory.settings.describe import environment_table
+from hy_memory.work.answers import EverywhereAnswer, WorkAnswer
 
 REFERENCE = Path(__file__).parent / "reference"
 _NOTE = "<!-- Made by docs/generate.py; edit the code instead. -->\n\n"
@@ -79,7 +82,8 @@ def schema(verb: str) -> str:
     """Return the JSON schema (draft 2020-12) of a verb's answer, drawn from its return type."""
     definitions: dict[str, Any] = {}
     function = inspect.unwrap(getattr(HyMemoryClient, verb))
-    answer = _schema_of(eval(function.__annotations__["return"], function.__globals__), definitions)
+    answers = [eval(function.__annotations__["return"], function.__globals__), *_BESIDE.get(verb, ())]
+    answer = _schema_of(functools.reduce(operator.or_, answers), definitions)
     drawn = {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "title": f"The answer of {verb}",
@@ -98,6 +102,8 @@ _PLAIN: dict[Any, dict[str, Any]] = {
     None: {"type": "null"},
     object: {},
 }
+_BESIDE: dict[str, tuple[Any, ...]] = {"search": (WorkAnswer, EverywhereAnswer)}
+"""What else a verb may answer than its type says: callers who name no scene need not tell these apart."""
 _JSON = {"Json": object}
 """Whatever JSON can hold needs no more precise a schema than that: the name stands for everything."""
 

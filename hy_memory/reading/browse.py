@@ -40,7 +40,7 @@ class LaneStats(TypedDict):
 class Stats(TypedDict):
     """How many memories a user has; `total` leaves raw turns out, `by_layer` shows them.
 
-    Both are of chat memory; `scenes` has what there is beside it.
+    Both are of chat memory; `scenes` has what there is of each other one.
     """
 
     user_id: str
@@ -99,7 +99,8 @@ def stats(user_id: str, ledger: Ledger) -> Stats:
     """Return a user's counts."""
     by_layer = ledger.counts(user_id)
     total = sum(number for layer, number in by_layer.items() if layer != Layer.L1_RAW)
-    scenes = {lane.value: _lane_stats(ledger.counts(partition(user_id, lane))) for lane in Lane}
+    held = {lane: ledger.counts(partition(user_id, lane)) for lane in Lane}
+    scenes = {lane.value: _lane_stats(counts) for lane, counts in held.items() if counts}
     return {"user_id": user_id, "total": total, "by_layer": by_layer, "scenes": scenes}
 
 

@@ -17,8 +17,8 @@ from hy_memory.reading.request import (
 )
 from hy_memory.values import check
 from hy_memory.verbs.arguments import Moment
-from hy_memory.work.request import parse_scene
-from hy_memory.work.scope import in_scene
+from hy_memory.work.request import parse_scene, refuse_mismatch
+from hy_memory.work.scope import in_scene, parse_place
 
 _log = logging.getLogger("hy_memory")
 
@@ -53,14 +53,17 @@ class Browsing(Lifecycle):
         filters: Mapping[str, object] | None = None,
         statuses: Sequence[str] | None = None,
         scene: str | None = None,
+        workspace_id: str | None = None,
+        branch: str | None = None,
     ) -> browse.Listing:
         """Return a page of a user's memories by time of writing, newest first unless `order="asc"`.
 
         Everything that is kept is listed, expired memories too; raw turns only under
         ``layers=["l1_raw"]``. `total` counts all that match. `scene` is whose memory is listed: chat
-        memory unless it says working, coding, or all.
+        memory unless it says working, coding, or all; only these have workspaces.
         """
-        wanted = parse_scene(scene)
+        wanted, place = parse_scene(scene), parse_place(workspace_id, branch)
+        refuse_mismatch(wanted, place, None)
         where = parse_scope(
             user_ids=[check.identifier("user_id", user_id)],
             agent_ids=agent_ids,
@@ -72,7 +75,7 @@ class Browsing(Lifecycle):
             filters=filters,
         )
         page = browse.parse_page(limit, offset, order)
-        where = in_scene(where, wanted)
+        where = within(in_scene(where, wanted), *place.filters())
         return browse.list_memories(within(where, browse.listed(layers, statuses)), page, self._open().ledger)
 
     def memory_stats(self, *, user_id: str) -> browse.Stats:

@@ -66,15 +66,9 @@ def test_async_twin_has_the_same_signature(verb: str) -> None:
 
 
 def test_import_is_light() -> None:
-    """Architecture: nothing heavy is imported before it is used, and importing takes little of the CPU."""
-    program = (
-        "import sys, time; start = time.process_time(); import hy_memory\n"
-        f"print(*set({HEAVY!r}) & set(sys.modules), time.process_time() - start)"
-    )
-    *loaded, spent = run_python(program).split()
-    assert not loaded
-    spent = min(float(spent), *(float(run_python(program)) for _ in range(2)))
-    assert spent < 0.6  # seconds; the goal is 0.3 on a machine that does nothing else
+    """Architecture: nothing heavy is imported before it is used; what it costs, benchmarks/speed.py tells."""
+    program = f"import sys, hy_memory; print(*set({HEAVY!r}) & set(sys.modules))"
+    assert not run_python(program).split()
 
 
 _QUIET = """

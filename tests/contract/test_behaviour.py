@@ -166,7 +166,7 @@ def test_an_embedder_that_fails_on_a_write_leaves_nothing_behind(
             embedder.fail_next = 1
             with pytest.raises(EmbeddingError):
                 write()
-            assert own.memory_stats(user_id="u") == {"user_id": "u", "total": 0, "by_layer": {}}
+            assert own.memory_stats(user_id="u") == {"user_id": "u", "total": 0, "by_layer": {}, "scenes": {}}
             assert own.get_write_outcome("r") is None
         assert own.add("alpha", user_id="u", request_id="r")["success"]  # the same request may be repeated
 
@@ -230,6 +230,7 @@ def test_two_threads_with_the_same_request_write_once(folder: Path, backend: str
             "user_id": "u",
             "total": 10,
             "by_layer": {"l2_fact": 10, "l1_raw": 10},
+            "scenes": {},
         }
 
 

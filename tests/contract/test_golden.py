@@ -383,8 +383,11 @@ def test_a_failed_search_is_told_from_a_search_that_found_nothing() -> None:
     """C43: one of two shapes, never both."""
     schema = schema_of("search")
     shapes = [
-        fastjsonschema.compile({"$ref": one["$ref"], "$defs": schema["$defs"]}) for one in schema["anyOf"]
+        fastjsonschema.compile({"$ref": one["$ref"], "$defs": schema["$defs"]})
+        for one in schema["anyOf"]
+        if one["$ref"].endswith("Search")
     ]
+    assert len(shapes) == 2
 
     def fits(answer: object) -> list[bool]:
         return [_is_valid(one, answer) for one in shapes]

@@ -34,6 +34,7 @@ EPISODE: dict[str, Any] = {"episode_id": str, "capsule_memories": list, "timelin
 """What an item has as well where its episode holds more than itself."""
 STORED: dict[str, Any] = {
     **{key: kind for key, kind in ITEM.items() if key not in ("score", "retrieval_source")},
+    "scene": str,
     "gmt_modified": _NUMBER,
     "expires_at": _MAYBE,
     "status": str,
@@ -182,6 +183,7 @@ def test_answers_of_the_looking_verbs(client: HyMemoryClient) -> None:
         "user_id": "u",
         "total": 1,
         "by_layer": {"l2_fact": 1, "l1_raw": 1},
+        "scenes": {},
     }
     events = client.history(memory_id)
     assert [(one["event"], one["version"], one["content"]) for one in events] == [

@@ -99,7 +99,8 @@ class _Known:
         found = _PLAIN["get"](self._client, memory_id)
         if found is None:
             return None
-        return leaks.Origin(found["user_id"], found["source"], tuple(found["evidence_ids"]))
+        evidence = tuple(found["evidence_ids"])
+        return leaks.Origin(found["user_id"], found["source"], evidence, found["scene"])
 
     def is_quiet(self) -> bool:
         """Return whether nothing was written since the call began: what is gone now was gone then."""

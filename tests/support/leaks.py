@@ -27,6 +27,7 @@ class Origin:
     user_id: str
     source: str
     evidence_ids: tuple[str, ...] = ()
+    scene: str = "chat"
 
 
 class Ledger(Protocol):
@@ -81,12 +82,39 @@ def _ids_in(key: str, value: Any) -> Iterator[str]:
 
 
 def check_search(asked: Mapping[str, Any], answer: Mapping[str, Any], ledger: Ledger) -> None:
-    """Assert laws 1, 3, 5 and 6 of one answer."""
+    """Assert laws 1, 3, 5 and 6 of one answer, whichever scenes it is of."""
+    if "facts" in answer:
+        _check_work(asked, answer, ledger)
+    if "memories" in answer:
+        _check_chat(asked, answer, ledger)
+
+
+def _check_work(asked: Mapping[str, Any], answer: Mapping[str, Any], ledger: Ledger) -> None:
+    """Assert that facts and experiences are of the lanes asked for, and name nothing of anybody else."""
+    lanes = ("working", "coding") if answer["scene"] == "all" else (answer["scene"],)
+    least = asked["working_fact_min_score"]
+    assert all(one["score"] >= least for one in answer["facts"]), f"a fact below {least}"
+    for kind, name in (("facts", "fact_id"), ("experiences", "experience_id")):
+        items = answer[kind]
+        assert len(items) <= asked["limit"], f"{len(items)} {kind}, limit {asked['limit']}"
+        assert len({one[name] for one in items}) == len(items), f"one of the {kind} twice"
+        for item in items:
+            _check_place(asked, item)
+            _check_attached(asked, [item[name], *_ids_in("", item)], ledger, lanes)
+            _check_attached(asked, item.get("derived_experience_ids", ()), ledger, lanes)
+
+
+def _check_place(asked: Mapping[str, Any], item: Mapping[str, Any]) -> None:
+    for key in ("workspace_id", "branch"):
+        assert asked[key] in (None, item[key]), f"{key} {item[key]!r}, asked was for {asked[key]!r}"
+
+
+def _check_chat(asked: Mapping[str, Any], answer: Mapping[str, Any], ledger: Ledger) -> None:
     memories = answer["memories"]
     items = [item for bucket in memories.values() for item in bucket]
     if "rewrite" not in answer:
         assert not items, "a failed search answers with items"
-        assert answer["degraded"], "a failed search does not say what failed"
+        assert answer.get("degraded") or answer.get("errors"), "a failed search does not say what failed"
     if asked["request_id"] is not None:
         assert answer["request_id"] == asked["request_id"], "the request id is not the caller's"
     ids = [item["memory_id"] for item in items]
@@ -139,11 +167,14 @@ def _check_user_and_source(asked: Mapping[str, Any], memory_id: str, origin: Ori
     )
 
 
-def _check_attached(asked: Mapping[str, Any], memory_ids: Iterable[str], ledger: Ledger) -> None:
+def _check_attached(
+    asked: Mapping[str, Any], memory_ids: Iterable[str], ledger: Ledger, scenes: Sequence[str] = ("chat",)
+) -> None:
     for memory_id in dict.fromkeys(memory_ids):
         origin = ledger.origin(memory_id)
         if origin is not None:
             _check_user_and_source(asked, memory_id, origin)
+            assert origin.scene in scenes, f"{memory_id} is of {origin.scene}, asked was for {scenes}"
         else:
             assert not ledger.is_quiet(), f"{memory_id} is in the answer, but not in the ledger"
 
