@@ -1,6 +1,7 @@
 # make demo    a look at what it does            make test      the whole test suite but for torch
 # make bench   the speed table                   make test-all  with the tests that need torch
 # make check   format, lint, types, imports      make bench-peers   beside other libraries (EVAL=folder: quality too)
+# make bench-scaling   what grows and what does not
 # Everything happens in .venv, which is made when it is missing and brought up to date when pyproject.toml changes.
 
 PYTHON ?= python3
@@ -10,11 +11,12 @@ DEV_EXTRAS := dev,local,onnx,qdrant,chroma,postgres
 PYTEST_ARGS ?= -n auto
 BENCH_ARGS ?=
 PEERS_ARGS ?=
+SCALING_ARGS ?=
 EVAL ?=
 
-.PHONY: help demo test test-all check bench bench-peers docs clean
+.PHONY: help demo test test-all check bench bench-peers bench-scaling docs clean
 help:
-	@sed -n '1,4s/^# //p' Makefile
+	@sed -n '1,5s/^# //p' Makefile
 
 # Stamps: a newer pyproject.toml means another installation. The full one serves the demo too.
 $(VENV)/.python:
@@ -61,8 +63,12 @@ bench: $(VENV)/.dev
 bench-peers: $(VENV)/.dev
 	@$(BIN)/python -m benchmarks.peers $(if $(EVAL),--quality $(EVAL)) $(PEERS_ARGS)
 
+# Its stores of up to a million memories (5 GB) are made once, in .bench-scaling.
+bench-scaling: $(VENV)/.dev
+	@$(BIN)/python -m benchmarks.scaling $(SCALING_ARGS)
+
 docs: $(VENV)/.local
 	@$(BIN)/python docs/generate.py
 
 clean:
-	rm -rf $(VENV) $(VENV)-torch .venv-peers .bench-peers .pytest_cache .ruff_cache .hypothesis .import_linter_cache
+	rm -rf $(VENV) $(VENV)-torch .venv-peers .bench-peers .bench-scaling .pytest_cache .ruff_cache .hypothesis .import_linter_cache

@@ -170,7 +170,11 @@ def _versions(versions: dict[str, dict[str, str]]) -> str:
 
 
 def _table(columns: Sequence[Column], rows: Sequence[Results]) -> str:
-    head = "| " + " | ".join(name for name, _ in columns) + " |"
-    rule = "|---" * len(columns) + "|"
-    body = ["| " + " | ".join(show(row) for _, show in columns) + " |" for row in rows]
-    return "\n".join([head, rule, *body])
+    return grid([name for name, _ in columns], [[show(row) for _, show in columns] for row in rows])
+
+
+def grid(titles: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    """Return a Markdown table."""
+    lines = [titles, *rows]
+    head, *body = ["| " + " | ".join(line) + " |" for line in lines]
+    return "\n".join([head, "|---" * len(titles) + "|", *body])

@@ -1,0 +1,1 @@
+"""What grows and what does not: cost against store, user, users asked, filters, threads and processes."""
