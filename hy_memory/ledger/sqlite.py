@@ -83,6 +83,7 @@ class SqliteDatabase:
             with self._translated():
                 self._prepare()
                 self._watch = self._connect()
+                self._look = self._watch.cursor()
         except OSError as error:
             raise LedgerError(f"{file.parent}: the data folder cannot be made: {error}") from error
         except BaseException:
@@ -138,10 +139,14 @@ class SqliteDatabase:
         try:
             yield
         except (sqlite3.Error, DBAPIError, OverflowError, UnicodeEncodeError) as error:
-            cause = error.orig if isinstance(error, DBAPIError) else error
-            code = getattr(cause, "sqlite_errorcode", None)
-            advice = "" if code is None else _ADVICE.get(code & 0xFF, "")
-            raise LedgerError(f"{self._file}: {cause}" + (f": {advice}" if advice else "")) from error
+            raise self._explained(error) from error
+
+    def _explained(self, error: Exception) -> LedgerError:
+        """Return what went wrong in our own words, with what to do where that is known."""
+        cause = error.orig if isinstance(error, DBAPIError) else error
+        code = getattr(cause, "sqlite_errorcode", None)
+        advice = "" if code is None else _ADVICE.get(code & 0xFF, "")
+        return LedgerError(f"{self._file}: {cause}" + (f": {advice}" if advice else ""))
 
     def _checkout(self) -> PoolProxiedConnection:
         if self._closed:
@@ -199,8 +204,11 @@ class SqliteDatabase:
         """Return SQLite's own count of other connections' commits; this connection makes none itself."""
         if self._closed:
             raise ClosedError()
-        with self._watching, self._translated():
-            return self._watch.execute("PRAGMA data_version").fetchone()[0]
+        try:  # a search looks eight times: a context manager would cost as much as the look itself
+            with self._watching:
+                return self._look.execute("PRAGMA data_version").fetchone()[0]
+        except sqlite3.Error as error:
+            raise self._explained(error) from error
 
     @contextmanager
     def feeding(self, projection: str) -> Generator[None]:

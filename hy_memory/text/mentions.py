@@ -6,7 +6,6 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from hy_memory.text.entities import entity_keys
 from hy_memory.text.normalize import fold, normalize
 from hy_memory.text.tokenize import count_unspaced
 
@@ -27,17 +26,23 @@ class Mentions:
 
 def mentioned_in(text: str, tags: Iterable[str] = ()) -> frozenset[str]:
     """Return the keys of a memory: what its text names, and its tags (folded, as one phrase each)."""
-    keys = set(entity_keys(text))
+    keys = set(_entity_keys(text))
     for tag in tags:  # as a phrase, and where it is a name or an identifier, as that
-        keys |= {_phrase(tag), *entity_keys(tag)}
+        keys |= {_phrase(tag), *_entity_keys(tag)}
     return frozenset(keys - {""})
 
 
 def mentions_of(query: str) -> Mentions:
     """Return the keys of a question."""
     query = query[:_LONGEST_QUERY]
-    certain = entity_keys(query)
+    certain = _entity_keys(query)
     return Mentions(certain, frozenset(_phrases(query)) - certain)
+
+
+def _entity_keys(text: str) -> frozenset[str]:
+    from hy_memory.text.entities import entity_keys  # 70 ms of patterns, which only the entity leg needs
+
+    return entity_keys(text)
 
 
 def _phrase(text: str) -> str:
