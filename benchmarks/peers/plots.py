@@ -72,6 +72,35 @@ def ratios(speed: dict[str, list[Row]], folder: Path) -> None:
     save(figure, folder, "ratios")
 
 
+def overview(results: dict[str, Any], folder: Path) -> None:
+    """Draw the main picture: what a search costs everybody, and beside it how well they find."""
+    speed, sets = results["speed"], results["quality"]
+    size = "10000" if "10000" in speed else max(speed, key=int)
+    rows = sorted((row for row in speed[size] if row["cpu ms"]), key=lambda row: -row["cpu ms"])
+    gains: dict[str, list[float]] = {}
+    for found in sets.values():
+        for row in found:
+            if row["nDCG@10"] is not None:
+                gains.setdefault(row["key"], []).append(row["nDCG@10"])
+    means = [sum(gains[row["key"]]) / len(sets) if row["key"] in gains else 0.0 for row in rows]
+    titles, colours = [plain(row["title"]) for row in rows], [*map(colour, rows)]
+    figure, (cost, found) = plt.subplots(
+        1, 2, figsize=(11, 0.33 * len(rows) + 1.2), sharey=True, width_ratios=(3, 2), layout="constrained"
+    )
+    bars = cost.barh(titles, [row["cpu ms"] for row in rows], color=colours)
+    cost.bar_label(bars, [f"{row['cpu ms']:.3g} ms" for row in rows], padding=3)
+    cost.set(xscale="log", title=f"CPU time of a search, {int(size):,} memories (log scale)", xlabel="ms")
+    cost.margins(x=0.15, y=0.01)
+    bars = found.barh(titles, means, color=colours)
+    found.bar_label(bars, [f"{mean:.3f}" if mean else "–" for mean in means], padding=3)
+    found.set(title=f"nDCG@10, mean of {len(sets)} labelled sets", xlim=(0, 1))
+    for axes in (cost, found):
+        axes.grid(axis="y", visible=False)
+    for label, shade in zip(cost.get_yticklabels(), colours, strict=True):
+        label.set(color=shade, fontweight="bold" if shade == OURS else "normal")
+    save(figure, folder, "overview")
+
+
 def quality(sets: dict[str, list[Row]], folder: Path) -> None:
     """Draw nDCG@10 of every row, one panel a set."""
     columns = min(3, len(sets))
@@ -105,6 +134,8 @@ def main() -> None:
     if results["speed"]:
         by_size(results["speed"], path.parent)
         ratios(results["speed"], path.parent)
+    if results["speed"] and results["quality"]:
+        overview(results, path.parent)
     if results["quality"]:
         quality(results["quality"], path.parent)
 

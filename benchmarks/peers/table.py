@@ -10,7 +10,7 @@ Column = tuple[str, Callable[[Results], str]]
 NOTHING = "–"
 _LONGEST_NOTE = 600  # characters: a library may put much into an error
 
-FIGURES = ("search-by-size", "ratios", "quality")
+FIGURES = ("overview", "search-by-size", "ratios", "quality")
 _FOOT = "[^{}]"
 
 
@@ -49,7 +49,7 @@ def page(results: Results) -> str:
         parts += ["### Everything else", _table(_cost_columns(notes), _first_of_each(rows))]
     if results["quality"]:
         parts += ["## Quality, R@10 / nDCG@10", _quality(results["quality"], notes)]
-    shown = [name for name in FIGURES if name != "quality" or results["quality"]]
+    shown = [name for name in FIGURES if name not in ("overview", "quality") or results["quality"]]
     parts += [
         "## Figures",
         *(f"![{name}]({name}.svg)" for name in shown),
@@ -84,7 +84,8 @@ def _about(results: Results) -> str:
 
 def _goals(goals: Sequence[Results]) -> str:
     columns: list[Column] = [
-        ("CPU time of a search at 10,000", lambda one: one["what"]),
+        ("CPU time of a search", lambda one: one["what"]),
+        ("memories", lambda one: f"{int(one['size']):,}"),
         ("ratio", lambda one: f"{number(one['ratio'])}×"),
         ("goal", lambda one: f"{one['goal']}×"),
         ("", lambda one: "reached" if one["reached"] else "**missed**"),
