@@ -7,6 +7,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import cast
 
+from hy_memory.values.check import storable
+
+_DEPTH = 8  # of arguments; lists of edits are nested three deep
 _FAILED = ("error", "traceback", "failed", "exception", "错误", "失败")
 """How the results of tools begin that say in words that they failed; most agents have no flag for it."""
 
@@ -72,7 +75,7 @@ def parse_trace(data: object) -> Trace:
     results: dict[str, tuple[str, bool]] = {}
     for at, message in enumerate(cast("Sequence[object]", messages)):
         if isinstance(message, str):
-            steps.append(Step(at, "user", message))
+            steps.append(Step(at, "user", storable(message)))
         elif isinstance(message, Mapping):
             fields = cast("Mapping[str, object]", message)
             role, read = _role(fields), _read(fields)
@@ -127,7 +130,7 @@ def _read(fields: Mapping[str, object]) -> _Read:
 
 def _read_part(part: object, read: _Read) -> None:
     if isinstance(part, str):
-        read.texts.append(part)
+        read.texts.append(storable(part))
         return
     fields = _mapping(part)
     if fields.get("type") == "tool_use":
@@ -136,15 +139,16 @@ def _read_part(part: object, read: _Read) -> None:
         named, content = fields.get("tool_use_id"), fields.get("content")
         read.results.append(_result(named, content, fields.get("is_error")))
     elif isinstance(fields.get("text"), str):
-        read.texts.append(str(fields["text"]))
+        read.texts.append(storable(str(fields["text"])))
 
 
 def _call(call_id: object, name: object, arguments: object) -> Call:
-    return Call(str(call_id or ""), str(name or ""), _as_mapping(arguments))
+    kept = {storable(str(key)): _storable(value) for key, value in _as_mapping(arguments).items()}
+    return Call(str(call_id or ""), storable(str(name or "")), kept)
 
 
 def _result(call_id: object, content: object, flagged: object) -> tuple[str, str, bool]:
-    text = plain_text(content)
+    text = storable(plain_text(content))
     failed = flagged is True or text.lstrip().lower().startswith(_FAILED)
     return str(call_id or ""), text, failed
 
@@ -188,6 +192,19 @@ def _as_mapping(arguments: object) -> Mapping[str, object]:
             return {"input": arguments}
         return cast("Mapping[str, object]", read) if isinstance(read, dict) else {"input": arguments}
     return _mapping(arguments)
+
+
+def _storable(value: object, depth: int = 0) -> object:
+    """Return an argument with storable texts; what is nested deeper than lists of edits is left out."""
+    if isinstance(value, str):
+        return storable(value)
+    if isinstance(value, list | tuple):
+        inner = cast("Sequence[object]", value) if depth < _DEPTH else ()
+        return [_storable(one, depth + 1) for one in inner]
+    if isinstance(value, Mapping):
+        fields = cast("Mapping[object, object]", value) if depth < _DEPTH else {}
+        return {storable(str(key)): _storable(one, depth + 1) for key, one in fields.items()}
+    return value
 
 
 def _mapping(value: object) -> Mapping[str, object]:

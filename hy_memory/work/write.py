@@ -5,9 +5,10 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass, replace
 
-from hy_memory.errors import InvalidArgumentError
+from hy_memory.errors import ConflictError, InvalidArgumentError
 from hy_memory.filters.scope import scoped
 from hy_memory.filters.tree import And, Compare, Op
 from hy_memory.ports import Ledger
@@ -27,6 +28,8 @@ from hy_memory.writing.write import WritePorts, as_before, bind, project
 UNNAMED = "default_session"
 """The session of those who name none: each of their writes is a session of its own."""
 _OPEN_FACTS = 1000  # current facts of one session id, over all workspaces and branches
+_ATTEMPTS = 20  # writes to one session that may overtake this one before it gives up
+_LOCK = "sessions"  # held for a look and an insert, so that of two writes one goes on from the other
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,19 +94,26 @@ def add_session(request: SessionRequest, ports: WritePorts) -> Written:
         if earlier is not None:
             return as_before(earlier, request.content_hash, ports)
     request_id = request.request_id or ports.clock.new_id()
-    before = _current(request, ports.ledger)
-    known = None if before is None else from_json(_mapping(before.attributes[FACT]))
-    if before is not None and known is not None and request.digest in known.digests:
-        if request.request_id:  # the id is used up all the same
-            ports.ledger.insert([], _outcome(request, request_id, before.id, ports.clock.now()))
-        return Written((before.id,), request_id, project(ports), deduplicated=(before.id,))
-    entries = _entries(request, before, known, ports)
-    fact = entries[-1].record
-    bind(ports)
-    earlier = ports.ledger.insert(entries, _outcome(request, request_id, fact.id, fact.created_at))
-    if earlier is not None:
-        return as_before(earlier, request.content_hash, ports)
-    return Written((fact.id,), request_id, project(ports))
+    for _ in range(_ATTEMPTS):
+        before = _current(request, ports.ledger)
+        known = None if before is None else from_json(_mapping(before.attributes[FACT]))
+        if before is not None and known is not None and request.digest in known.digests:
+            if request.request_id:  # the id is used up all the same
+                ports.ledger.insert([], _outcome(request, request_id, before.id, ports.clock.now()))
+            return Written((before.id,), request_id, project(ports), deduplicated=(before.id,))
+        entries = _entries(request, before, known, ports)
+        fact = entries[-1].record
+        bind(ports)
+        with nullcontext() if request.origin.session_id == UNNAMED else ports.ledger.feeding(_LOCK):
+            if _current(request, ports.ledger) != before:
+                continue  # another write to this session came first; this one goes on from it
+            earlier = ports.ledger.insert(entries, _outcome(request, request_id, fact.id, fact.created_at))
+        if earlier is not None:
+            return as_before(earlier, request.content_hash, ports)
+        return Written((fact.id,), request_id, project(ports))
+    raise ConflictError(
+        f"session {request.origin.session_id!r} is being written too often at once; try again"
+    )
 
 
 def _outcome(request: SessionRequest, request_id: str, fact_id: str, now: float) -> Outcome:
@@ -142,7 +152,8 @@ def _entries(
     fact = fact_of(request.trace, raw_id, request.digest, known)
     evidence = (raw_id,) if before is None else (*before.evidence_ids, raw_id)
     attributes: dict[str, Json] = {**_shared(request.drafts), **_placed(request.place), FACT: as_json(fact)}
-    draft = Draft(fact.statement, role="assistant", metadata=attributes)
+    statement = fact.statement or request.drafts[0].content  # a tool's bare call, or only its result
+    draft = Draft(statement, role="assistant", metadata=attributes)
     record = record_of(draft, origin, fact_id, now, evidence)
     context = " ".join((record.context, *fact.files, *fact.commands)).strip()
     record = replace(record, context=context)

@@ -244,7 +244,12 @@ def test_c79_deleting_one_user_leaves_the_other(folder: Path, backend: str) -> N
             with pytest.raises(InvalidArgumentError, match="user_id"):
                 client.delete_all(user_id=wrong)  # pyright: ignore[reportArgumentType]
     with open_client(backend, folder) as client:
-        assert client.memory_stats(user_id="u1") == {"user_id": "u1", "total": 0, "by_layer": {}, "scenes": {}}
+        assert client.memory_stats(user_id="u1") == {
+            "user_id": "u1",
+            "total": 0,
+            "by_layer": {},
+            "scenes": {},
+        }
         assert client.get_write_outcome("r1", user_id="u1") is None
         assert client.list_memories(user_id="u2", limit=50) == kept
         assert client.list_memories(user_id="u2", layers=["l1_raw"]) == raw

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +12,7 @@ import pytest
 
 from hy_memory import HyMemoryClient
 from hy_memory.errors import ConflictError, InvalidArgumentError, MemoryNotFoundError
-from tests.support.stores import EVERYWHERE, READERS, open_client, open_everywhere, quick_folder
+from tests.support.stores import EVERYWHERE, LASTING, READERS, open_client, open_everywhere, quick_folder
 
 WORKSPACE = "github.com/example/service"
 
@@ -163,6 +164,38 @@ def test_the_same_exchange_sent_twice_adds_nothing(client: HyMemoryClient) -> No
     with pytest.raises(ConflictError):
         client.add(session("beta", "a.py", "x"), **where, request_id="r")
     assert client.memory_stats(user_id="u")["scenes"] == {"coding": {"facts": 1, "experiences": 0}}
+
+
+@pytest.mark.parametrize("backend", LASTING)
+def test_writers_to_one_session_at_once_make_one_fact(folder: Path, backend: str) -> None:
+    """Each goes on from the one before, whoever comes first; nothing of any is lost."""
+    with open_client(backend, folder) as client, ThreadPoolExecutor(8) as pool:
+
+        def write(at: int) -> None:
+            client.add(session(f"alpha {at}", f"{at}.py", "x"), user_id="u", scene="coding", session_id="s")
+
+        list(pool.map(write, range(8)))
+        (fact,) = work(client, "alpha")["facts"]
+        assert sorted(fact["files"]) == [f"{at}.py" for at in range(8)]
+        assert client.memory_stats(user_id="u")["scenes"] == {"coding": {"facts": 8, "experiences": 0}}
+
+
+@pytest.mark.parametrize(
+    ("messages", "statement"),
+    [
+        ([{"role": "assistant", "tool_calls": [{"function": {"name": "look", "arguments": "{}"}}]}], "look({})"),
+        ([{"role": "tool", "tool_call_id": "a", "content": "alpha"}], "alpha"),
+        (session("al\ud83dpha", "a\ud83d.py", "\0"), "al\ufffdpha\nApproach: edited a\ufffd.py\nResult: \ufffd"),
+    ],
+    ids=["a bare call", "a bare result", "cut characters"],
+)  # fmt: skip
+def test_odd_messages_are_stored_too(
+    client: HyMemoryClient, messages: list[dict[str, Any]], statement: str
+) -> None:
+    client.add(messages, user_id="u", scene="coding", session_id="s")
+    (fact,) = work(client, "alpha")["facts"]
+    assert fact["statement"] == statement
+    assert client.add(messages, user_id="u", scene="coding", session_id="s")["deduplicated"]
 
 
 def test_coding_needs_a_tool_call_and_working_does_not(client: HyMemoryClient) -> None:
