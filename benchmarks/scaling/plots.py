@@ -12,6 +12,7 @@ from typing import Any
 
 import matplotlib as mpl
 from matplotlib import pyplot as plt
+from matplotlib import ticker
 
 _STYLE = {"svg.hashsalt": "hy_memory", "svg.fonttype": "none", "font.size": 9, "axes.grid": True}
 _COLOURS = ("#c2410c", "#1d4ed8", "#475569")
@@ -51,8 +52,10 @@ def draw(curves: dict[str, list[dict[str, Any]]], folder: Path) -> None:
             axes.set_xscale("log", base=2 if name == "threads" else 10)
         if name == "user":
             axes.set_yscale("log")
+            for axis in (axes.yaxis.set_major_formatter, axes.yaxis.set_minor_formatter):
+                axis(ticker.StrMethodFormatter("{x:g}"))
         else:
-            axes.set_ylim(bottom=0)
+            axes.set_ylim(bottom=0, top=1.1 * axes.get_ylim()[1])
         if len(axes.lines) > 1:
             axes.legend(fontsize=8)
     for suffix, extra in (("png", {"dpi": 110}), ("svg", {"metadata": {"Date": None}})):
