@@ -72,7 +72,8 @@ def fill(process: Process, last: int, budget: float) -> dict[str, Any]:
         rows = min(first + CHUNK, last)
         if first and wall / rows * last > budget:
             raise CannotError(
-                f"storing {last:,} takes {wall / rows * last / 60:.0f} minutes ({rows / wall:.0f} a second)"
+                f"did not finish in {budget / 60:.0f} minutes: storing {last:,} takes "
+                f"{wall / rows * last / 60:.1f} ({rows / wall:.0f} a second)"
             )
         if first // CHUNK % 10 == 9:
             say(f"    {rows:,} of {last:,}, {rows / wall:,.0f} a second")
