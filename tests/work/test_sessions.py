@@ -183,9 +183,9 @@ def test_writers_to_one_session_at_once_make_one_fact(folder: Path, backend: str
 @pytest.mark.parametrize(
     ("messages", "statement"),
     [
-        ([{"role": "assistant", "tool_calls": [{"function": {"name": "look", "arguments": "{}"}}]}], "look({})"),
+        ([{"role": "assistant", "tool_calls": [{"name": "look", "arguments": "{}"}]}], "look({})"),
         ([{"role": "tool", "tool_call_id": "a", "content": "alpha"}], "alpha"),
-        (session("al\ud83dpha", "a\ud83d.py", "\0"), "al\ufffdpha\nApproach: edited a\ufffd.py\nResult: \ufffd"),
+        (session("al\ud83d", "a\ud83d.py", "\0"), "al\ufffd\nApproach: edited a\ufffd.py\nResult: \ufffd"),
     ],
     ids=["a bare call", "a bare result", "cut characters"],
 )  # fmt: skip
