@@ -84,10 +84,10 @@ def _about(results: Results) -> str:
 
 def _goals(goals: Sequence[Results]) -> str:
     columns: list[Column] = [
-        ("CPU time of a search", lambda one: one["what"]),
+        ("CPU time", lambda one: one["what"]),
         ("memories", lambda one: f"{int(one['size']):,}"),
-        ("ratio", lambda one: f"{number(one['ratio'])}×"),
-        ("goal", lambda one: f"{one['goal']}×"),
+        ("measured", lambda one: f"{number(one['ratio'])}{one['unit']}"),
+        ("goal", lambda one: one["goal"]),
         ("", lambda one: "reached" if one["reached"] else "**missed**"),
     ]
     return _table(columns, goals)

@@ -180,6 +180,18 @@ def test_goals_and_ratios_are_of_medians() -> None:
     assert "**missed**" in page(results)
 
 
+def test_what_our_default_costs_is_held_against_what_was_promised() -> None:
+    searched = {"hy_memory-faiss/legacy": {"cpu": [0.001], "wall": [0.001], "ids": [["1"]]}}
+    state = {
+        "search": {"10": searched},
+        "single": {"10": {"hy_memory-faiss": {"cpu": [0.002], "wall": [0.002]}}},
+        "fill": {"10": {"hy_memory-faiss": {"rows": 10, "cpu": 0.001, "wall": 1.0}}},
+    }
+    shown = page(collect(state, ROSTER))
+    assert "| one `add`, searchable on return, ms | 10 | 2 | ≤ 1 | **missed** |" in shown
+    assert "| bulk, memories a second | 10 | 10,000 | ≥ 5,000 | reached |" in shown
+
+
 def test_quality_shows_a_dash_where_a_peer_failed() -> None:
     good = {"search": {"R@10": 0.5, "nDCG@10": 0.25, "hits": 10.0, "n": 7}}
     state = {"quality": {"notes": {"mem0": good, "bm25s": {"cannot": "no words"}}}}
