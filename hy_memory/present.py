@@ -14,7 +14,6 @@ from hy_memory.answers import (
     FailedSearch,
     FoldedItem,
     FoundItem,
-    Moment,
     Neighbour,
     ProfileAnswer,
     ProfileField,
@@ -31,7 +30,6 @@ from hy_memory.values.lane import lane_of, user_of
 from hy_memory.values.record import Json, MemoryRecord, RecordVersion, Status, is_reserved
 from hy_memory.values.request import Explain, SearchRequest
 from hy_memory.values.result import ChainText, Degradation, Episode, Hit, SearchResult, StageTrace
-from hy_memory.values.turn import Turn
 from hy_memory.values.write import Change, Written
 
 
@@ -215,31 +213,15 @@ def _hit(hit: Hit, explain: Explain) -> FoundItem:
 
 
 def _accompany(items: Sequence[FoundItem], episodes: Mapping[str, Episode]) -> None:
-    """Add to `items` the episodes they have; an entry that several of them show is made once."""
-    neighbours: dict[str, Neighbour] = {}
-    moments: dict[str, Moment] = {}
-    timelines: dict[int, list[Moment]] = {}
+    """Add to `items` the episodes they have."""
     for item in items:
         episode = episodes.get(item["memory_id"])
-        if episode is None:
-            continue
-        for record in episode.neighbours:
-            if record.id not in neighbours:
-                neighbours[record.id] = _neighbour(record)
-        timeline = timelines.get(id(episode.timeline))
-        if timeline is None:
-            timeline = timelines[id(episode.timeline)] = _timeline(episode.timeline, moments)
-        item["episode_id"] = episode.id
-        item["capsule_memories"] = [neighbours[record.id] for record in episode.neighbours]
-        item["timeline"] = timeline.copy()
-
-
-def _timeline(turns: Sequence[Turn], moments: dict[str, Moment]) -> list[Moment]:
-    """Return the entries of a timeline; `moments` are those there are already."""
-    for turn in turns:
-        if turn.id not in moments:
-            moments[turn.id] = {"memory_id": turn.id, "memory_at": turn.event_at}
-    return [moments[turn.id] for turn in turns]
+        if episode is not None:
+            item["episode_id"] = episode.id
+            item["capsule_memories"] = [_neighbour(record) for record in episode.neighbours]
+            item["timeline"] = [
+                {"memory_id": turn.id, "memory_at": turn.event_at} for turn in episode.timeline
+            ]
 
 
 def _neighbour(record: MemoryRecord) -> Neighbour:

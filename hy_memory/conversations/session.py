@@ -100,6 +100,20 @@ class Session:
         end = bisect_left(self.keys, later[0]) if later else len(self.keys)
         return tuple(key[3] for key in self.keys[begin:end])
 
+    def near(self, turn: Turn, most: int) -> tuple[list[Key], bool]:
+        """Return at most `most` places of an episode around that of `turn`, as many on each side where there
+        are; and whether they are all of it. Nobody may write meanwhile.
+        """
+        keys, key, starts = self.keys, self.key(turn), self.starts
+        number = bisect_right(starts, key)
+        begin = bisect_left(keys, starts[number - 1])
+        end = bisect_left(keys, starts[number]) if number < len(starts) else len(keys)
+        if end - begin <= most:
+            return keys[begin:end], True
+        low = bisect_left(keys, key) - most // 2
+        low = max(begin, min(low, end - most))
+        return keys[low : low + most], False
+
     def last_before(self, closing: float) -> int:
         """Return the number of the last episode that was closed by `closing`, -1 for none."""
         era = bisect_left(self.closings, closing)

@@ -14,7 +14,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple, Self, TypeAlias
 
 from hy_memory.conversations.session import Session
-from hy_memory.values.turn import KIND, Closing, Turn, TurnChanges
+from hy_memory.values.turn import Closing, Turn, TurnChanges
 
 # Python's share of a turn: its id, two tuples, three numbers, a key of four, entries in lists and a dict.
 _BYTES_PER_TURN = 560
@@ -51,24 +51,13 @@ class Ties(NamedTuple):
 class Window(NamedTuple):
     """The turns of an episode nearest to one of them, in order; which comes first in the whole of it.
 
-    `kinds` are a turn of each kind among them (see `values.turn.KIND`), `places` where each id stands.
+    `kinds` are a turn of each kind among them (see `values.turn.KIND_FIELDS`), `places` where each id stands.
     """
 
     turns: tuple[Turn, ...]
     first: str
     kinds: tuple[Turn, ...]
     places: Mapping[str, int]
-
-
-_NOWHERE: tuple[str | None, str | None, bool, Turn | None] = (None, None, False, None)
-
-
-class Around(NamedTuple):
-    """The neighbours of several turns, one entry each: None and False where there is none."""
-
-    previous: list[str | None]
-    next: list[str | None]
-    previous_asks: list[bool]
 
 
 class UserTurns:
@@ -116,31 +105,10 @@ class UserTurns:
         """Return where a memory stands, None for one that is no turn of this user."""
         return self._places.get(memory_id)
 
-    def previous(self, memory_id: str) -> str | None:
-        """Return what came before in the same episode."""
-        place = self._places.get(memory_id)
-        return None if place is None else place.previous
-
-    def next(self, memory_id: str) -> str | None:
-        """Return what came after in the same episode."""
-        place = self._places.get(memory_id)
-        return None if place is None else place.next
-
     def asks(self, memory_id: str) -> bool:
         """Return whether a memory's text holds a question mark."""
         place = self._places.get(memory_id)
         return place is not None and place.turn.asks
-
-    def neighbours(
-        self, memory_id: str, before: int, after: int
-    ) -> tuple[tuple[Turn, ...], tuple[Turn, ...]]:
-        """Return at most so many turns before and after in the same episode, both in order."""
-        place = self._places.get(memory_id)
-        if place is None:
-            return (), ()
-        earlier, later = self._back(place, before), self._forth(place, after)
-        earlier.reverse()
-        return tuple(earlier), tuple(later)
 
     def window(self, memory_id: str) -> Window | None:
         """Return the turns of an episode nearest to a memory, None for one that stands alone or is no turn.
@@ -151,47 +119,25 @@ class UserTurns:
         known = windows.get(memory_id)
         if known is not None:
             return known
-        turns, first = self._nearest(memory_id), self.first(memory_id)
-        if len(turns) < 2 or first is None:
+        with self._lock:
+            place = self._places.get(memory_id)
+            if place is None:
+                return None
+            session = self._sessions[place.turn.agent_id, place.turn.session_id]
+            near, is_whole = session.near(place.turn, MOST_NEAR)
+            turns = tuple([self._places[key[3]].turn for key in near])
+            first = session.first(place.turn)
+        if len(turns) < 2:
             return None
-        kinds = tuple({turn[KIND]: turn for turn in turns}.values())
-        window = Window(turns, first, kinds, {turn.id: at for at, turn in enumerate(turns)})
+        window = Window(turns, first, _kinds(turns), {key[3]: at for at, key in enumerate(near)})
         if len(windows) >= _MOST_WINDOWS:
             windows.clear()
-        if len(turns) < MOST_NEAR:  # all of the episode: its other turns have the same
+        if is_whole:  # its other turns have the same
             windows.update(dict.fromkeys(window.places, window))
         windows[memory_id] = window
         return window
 
-    def _nearest(self, memory_id: str) -> tuple[Turn, ...]:
-        """The turns nearest to one, itself among them, in order: as many on each side where there are."""
-        place = self._places.get(memory_id)
-        if place is None:
-            return ()
-        before, after = MOST_NEAR // 2, MOST_NEAR - 1 - MOST_NEAR // 2
-        earlier, later = self._back(place, before), self._forth(place, after)
-        if len(later) < after and len(earlier) == before:
-            earlier = self._back(place, MOST_NEAR - 1 - len(later))
-        elif len(earlier) < before and len(later) == after:
-            later = self._forth(place, MOST_NEAR - 1 - len(earlier))
-        earlier.reverse()
-        return (*earlier, place.turn, *later)
-
-    def first(self, memory_id: str) -> str | None:
-        """Return the first memory of the same episode."""
-        place = self._places.get(memory_id)
-        if place is None:
-            return None
-        session = self._sessions.get((place.turn.agent_id, place.turn.session_id))
-        return None if session is None else session.first(place.turn)
-
     # many turns
-
-    def around(self, memory_ids: Sequence[str]) -> Around:
-        """Return the neighbours of each of `memory_ids`."""
-        get = self._places.get
-        found = [get(one) or _NOWHERE for one in memory_ids]
-        return Around([one[0] for one in found], [one[1] for one in found], [one[2] for one in found])
 
     def episode(self, memory_id: str) -> tuple[str, ...]:
         """Return every memory of the same episode, in order; empty for one that is no turn."""
@@ -325,25 +271,11 @@ class UserTurns:
     def _new_session(self, name: _Name) -> Session:
         return Session(self._gap, self._closed.get(name, ()))
 
-    def _back(self, place: Place, most: int) -> list[Turn]:
-        """The turns before a place, the nearest first."""
-        get, one, found = self._places.get, place.previous, list[Turn]()
-        while most > 0 and one is not None:
-            one, _, _, turn = get(one, _NOWHERE)
-            if turn is not None:
-                found.append(turn)
-            most -= 1
-        return found
 
-    def _forth(self, place: Place, most: int) -> list[Turn]:
-        """The turns after a place, the nearest first."""
-        get, one, found = self._places.get, place.next, list[Turn]()
-        while most > 0 and one is not None:
-            _, one, _, turn = get(one, _NOWHERE)
-            if turn is not None:
-                found.append(turn)
-            most -= 1
-        return found
+def _kinds(turns: Sequence[Turn]) -> tuple[Turn, ...]:
+    """Return a turn of each kind among those of one session."""
+    # a layer by its identity: there is one object of each, and hashing it calls Python code
+    return tuple({(one.source, id(one.layer), one.expires_at): one for one in turns}.values())
 
 
 def _by_session(closings: Iterable[Closing]) -> dict[_Name, tuple[float, ...]]:

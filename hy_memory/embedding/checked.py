@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Generator, Sequence
 from contextlib import contextmanager
 from typing import Protocol
@@ -16,6 +17,8 @@ from hy_memory.values.point import FloatArray
 
 _ZERO = 1e-12
 """A row whose largest component is smaller holds no direction: failed providers answer zeros."""
+_PLAIN = 1e-18
+"""Rows whose squared length lies between this and its inverse hold no zero row, NaN, or too large number."""
 
 
 class RawEmbedder(Protocol):
@@ -96,6 +99,11 @@ class CheckedEmbedder:
         with translated(self.name):
             answer = self._raw.embed_query(_printable(text))
         row = _table(answer, self.name)
+        # nearly always; the rest is looked at closely
+        if row.shape == (dims,) and _PLAIN < (squared := float(np.dot(row, row))) < 1 / _PLAIN:
+            return (row / math.sqrt(squared)).astype(
+                np.float32
+            )
         # Some services answer a single text with a table of one row.
         return _unit_rows(row if row.ndim == 2 else row[None, :], 1, dims, self.name)[0]
 

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
+import operator
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Protocol
 
 import numpy as np
@@ -15,6 +16,7 @@ from hy_memory.ports import PointSource, Ranking, ScoreArray
 from hy_memory.ranking.bm25 import keyword_scores, weigh_query
 from hy_memory.values.point import Changes, IdArray, Point
 from hy_memory.working_set.cache import WorkingSets
+from hy_memory.working_set.latest import Latest
 from hy_memory.working_set.rows import Rows, Step
 from hy_memory.working_set.top import NOTHING, merge, top
 
@@ -32,6 +34,11 @@ class KeywordRows(Protocol):
         """Their terms."""
         ...
 
+    @property
+    def latest_scores(self) -> Latest[ScoreArray]:
+        """What the rows scored when they were asked last."""
+        ...
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class UserPostings:
@@ -39,6 +46,7 @@ class UserPostings:
 
     rows: Rows
     postings: Postings
+    latest_scores: Latest[ScoreArray] = field(default_factory=Latest[ScoreArray])
 
     @classmethod
     def build(cls, points: Sequence[Point]) -> UserPostings:
@@ -121,7 +129,11 @@ def _distinct(terms: IdArray) -> IdArray:
 
 
 def _row_scores(user: KeywordRows, query: IdArray) -> ScoreArray:
-    """Return the score of every row (size,), 0 for one that is dead or holds no term."""
+    """Return the score of every row (size,), 0 for one that is dead or holds no term; not to be changed."""
+    return user.latest_scores.of(query.tobytes(), lambda: _scored(user, query), operator.eq)
+
+
+def _scored(user: KeywordRows, query: IdArray) -> ScoreArray:
     rows = user.rows
     matches = user.postings.matches(query, rows.alive)
     if not len(matches.rows):

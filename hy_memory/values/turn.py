@@ -36,9 +36,7 @@ class Turn(NamedTuple):
 
 
 KIND_FIELDS = frozenset({"agent_id", "session_id", "source", "layer", "expires_at", "status"})
-"""What many turns have in common."""
-KIND = slice(1, 6)
-"""These fields of a turn: two turns of one kind are told apart by nothing but id, time and words."""
+"""What many turns have in common: two of one kind are told apart by nothing but id, time and words."""
 
 
 @dataclass(frozen=True, slots=True)

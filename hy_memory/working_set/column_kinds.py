@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from typing import TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
 from hy_memory.filters.tree import Compare, Op, Scalar
 from hy_memory.working_set.arrays import BoolArray, GrowingArray, RowArray
+
+Mask: TypeAlias = BoolArray | bool
+"""Which rows satisfy a filter: True for all of them, False for none; most filters give one of these."""
 
 # Up to here, comparing once for each wanted code is faster than looking every row's code up.
 _FEW_CODES = 4
@@ -39,15 +43,15 @@ class TextColumn:
         taken.extend([texts[code] for code in self._codes.head(int(rows.max(initial=-1)) + 1)[rows].tolist()])
         return taken
 
-    def mask(self, node: Compare, size: int) -> BoolArray | None:
-        """Return which of the first `size` rows satisfy `node`, None for all."""
+    def mask(self, node: Compare, size: int) -> Mask:
+        """Return which of the first `size` rows satisfy `node`."""
         if node.op is Op.EXISTS:
-            return None if node.value is True else np.zeros(size, dtype=np.bool_)
+            return node.value is True
         # Texts that another thread adds from here on are in none of these rows.
         known = len(self._code_of)
         wanted = self._wanted(node, known)
-        if len(wanted) == known:
-            return None
+        if not wanted or len(wanted) == known:
+            return len(wanted) == known
         codes = self._codes.head(size)
         if len(wanted) > _FEW_CODES:
             table = np.zeros(known, dtype=np.bool_)
@@ -71,6 +75,7 @@ class TimeColumn:
 
     def __init__(self) -> None:
         self._times: GrowingArray[np.float64] = GrowingArray(np.empty(0, dtype=np.float64))
+        self._is_used = False
 
     @property
     def nbytes(self) -> int:
@@ -79,16 +84,20 @@ class TimeColumn:
 
     def extend(self, times: Sequence[float | None]) -> None:
         """Append a row for each of `times`."""
+        self._is_used = self._is_used or any(one is not None for one in times)
         self._times.extend([math.nan if one is None else one for one in times], len(times))
 
     def take(self, rows: RowArray) -> TimeColumn:
         """Return a new column of `rows`."""
         taken = TimeColumn()
         taken._times = GrowingArray(self._times.head(int(rows.max(initial=-1)) + 1)[rows])
+        taken._is_used = self._is_used
         return taken
 
-    def mask(self, node: Compare, size: int) -> BoolArray:
+    def mask(self, node: Compare, size: int) -> Mask:
         """Return which of the first `size` rows satisfy `node`."""
+        if not self._is_used:
+            return node.op is Op.EXISTS and node.value is not True
         return compare_numbers(self._times.head(size), node)
 
 

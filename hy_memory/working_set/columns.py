@@ -9,13 +9,11 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Mapping, Sequence
 
-import numpy as np
-
 from hy_memory.filters.tree import ATTRIBUTE, TIME_FIELDS, And, Compare, Filter, Not, Op
 from hy_memory.values.point import Payload
 from hy_memory.values.record import Json
-from hy_memory.working_set.arrays import BoolArray, RowArray
-from hy_memory.working_set.column_kinds import TextColumn, TimeColumn, ValuesColumn
+from hy_memory.working_set.arrays import RowArray
+from hy_memory.working_set.column_kinds import Mask, TextColumn, TimeColumn, ValuesColumn
 
 _TEXT_COLUMNS = ("agent_id", "session_id", "source", "layer", "status")  # user_id is the same in all rows
 _MOST_VALUE_COLUMNS = 64  # of caller fields that were asked for; a bound on what odd queries can cost
@@ -62,25 +60,23 @@ class Columns:
         taken._with_attributes = sum(1 for attributes in taken._attributes if attributes)
         return taken
 
-    def mask(self, tree: Filter, size: int) -> BoolArray | None:
-        """Return which of the first `size` rows satisfy `tree` (size,), None when all of them do."""
+    def mask(self, tree: Filter, size: int) -> Mask:
+        """Return which of the first `size` rows satisfy `tree`."""
         if isinstance(tree, Compare):
             return self._compare(tree, size)
         if isinstance(tree, Not):
             inner = self.mask(tree.part, size)
-            return np.zeros(size, dtype=np.bool_) if inner is None else ~inner
+            return not inner if isinstance(inner, bool) else ~inner
         masks = [self.mask(part, size) for part in tree.parts]
-        if isinstance(tree, And):
-            return _all_of([one for one in masks if one is not None])
-        return _any_of(masks, size)
+        return _all_of(masks) if isinstance(tree, And) else _any_of(masks)
 
-    def _compare(self, node: Compare, size: int) -> BoolArray | None:
+    def _compare(self, node: Compare, size: int) -> Mask:
         if node.field in self._texts:
             return self._texts[node.field].mask(node, size)
         if node.field in self._times:
             return self._times[node.field].mask(node, size)
         if node.field == "user_id":
-            return None if self._is_mine(node) else np.zeros(size, dtype=np.bool_)
+            return self._is_mine(node)
         return self._value_column(node.field, size).mask(node, size)
 
     def _is_mine(self, node: Compare) -> bool:
@@ -109,21 +105,25 @@ class Columns:
         return lambda row: attributes[row].get(key)
 
 
-def _all_of(masks: Sequence[BoolArray]) -> BoolArray | None:
-    """Return the conjunction of `masks`, None (everything) for none."""
-    if not masks:
-        return None
-    result = masks[0]
-    for one in masks[1:]:
-        result = result & one
+def _all_of(masks: Sequence[Mask]) -> Mask:
+    """Return the conjunction of `masks`, True for none."""
+    result: Mask = True
+    for one in masks:
+        if isinstance(one, bool):
+            if not one:
+                return False
+        else:
+            result = one if isinstance(result, bool) else result & one
     return result
 
 
-def _any_of(masks: Sequence[BoolArray | None], size: int) -> BoolArray | None:
-    """Return the disjunction of `masks`, of which None stands for everything."""
-    result = np.zeros(size, dtype=np.bool_)
+def _any_of(masks: Sequence[Mask]) -> Mask:
+    """Return the disjunction of `masks`, False for none."""
+    result: Mask = False
     for one in masks:
-        if one is None:
-            return None
-        result = result | one
+        if isinstance(one, bool):
+            if one:
+                return True
+        else:
+            result = one if isinstance(result, bool) else result | one
     return result

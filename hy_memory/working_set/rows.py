@@ -15,6 +15,7 @@ from hy_memory.filters.tree import Filter
 from hy_memory.values.point import Changes, Point
 from hy_memory.working_set.arrays import BoolArray, RowArray
 from hy_memory.working_set.columns import Columns
+from hy_memory.working_set.latest import Latest
 
 # Below it, moving saves too little to be worth a copy.
 _FEWEST_DEAD = 256
@@ -31,16 +32,6 @@ class _Table:
     row_of: dict[str, int]
     replaced: dict[int, int]
     """Row to the row that held the same id before: how a reader of an older version finds its own."""
-
-
-@dataclass(slots=True, eq=False)
-class _Latest:
-    """The filter asked for last, with its answer: one search asks for the same one up to four times.
-
-    One tuple, replaced whole, so that threads need no lock; compared by identity (see filters.tree).
-    """
-
-    answer: tuple[Filter, BoolArray | None] | None = None
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -64,7 +55,7 @@ class Rows:
     size: int
     alive: BoolArray | None
     count: int
-    latest: _Latest = field(default_factory=_Latest)
+    latest: Latest[BoolArray | None] = field(default_factory=Latest["BoolArray | None"])
 
     @classmethod
     def build(cls, points: Sequence[Point]) -> Rows:
@@ -101,14 +92,14 @@ class Rows:
 
     def admitted(self, tree: Filter) -> BoolArray | None:
         """Return which rows live and satisfy `tree` (size,), None when all of them do; not to be changed."""
-        latest = self.latest.answer
-        if latest is not None and latest[0] is tree:
-            return latest[1]
+        # compared by identity (see filters.tree)
+        return self.latest.of(tree, lambda: self._admitted(tree))
+
+    def _admitted(self, tree: Filter) -> BoolArray | None:
         mask = self.table.columns.mask(tree, self.size)
-        if self.alive is not None:
-            mask = self.alive if mask is None else mask & self.alive
-        self.latest.answer = (tree, mask)
-        return mask
+        if not isinstance(mask, bool):
+            return mask if self.alive is None else mask & self.alive
+        return self.alive if mask else np.zeros(self.size, dtype=np.bool_)
 
     def advance(self, changes: Changes) -> Step:
         """Return the next version; only the newest version may be advanced, by one thread at a time."""

@@ -10,6 +10,8 @@ import numpy.typing as npt
 from hy_memory.ports import TIE, Ranking
 from hy_memory.working_set.arrays import RowArray
 
+_BLOCKS = 8  # for each place: more find a higher bar, and cost more to look through
+_DEPTH = 8  # scores of a block: with fewer, the blocks' best are too many to save anything
 NOTHING = Ranking((), np.empty(0, dtype=np.float64), exhausted=True)
 
 
@@ -20,9 +22,25 @@ def top(scores: npt.NDArray[np.floating], top_k: int) -> RowArray:
         return np.empty(0, dtype=np.int64)
     if count <= top_k:
         return np.argsort(-scores, kind="stable")
-    bar = np.partition(scores, count - top_k)[count - top_k]
+    least = _reached_by(scores, top_k)
+    able = scores if least is None else scores[scores >= least]
+    bar = np.partition(able, len(able) - top_k)[len(able) - top_k]
     best = np.flatnonzero(scores >= bar - scores.dtype.type(TIE))
     return best[np.argsort(-scores[best], kind="stable")]
+
+
+def _reached_by(scores: npt.NDArray[np.floating], top_k: int) -> np.floating | None:
+    """Return a score that at least `top_k` of `scores` (n,) reach and few others do; None for short ones.
+
+    Cut into more blocks than `top_k`, as many of them as that have a best score that is no lower: looking
+    for it among the blocks' best costs a quarter of looking among all.
+    """
+    blocks = _BLOCKS * top_k
+    size = len(scores) // blocks
+    if size < _DEPTH:
+        return None
+    best = scores[: blocks * size].reshape(size, blocks).max(axis=0)
+    return np.partition(best, blocks - top_k)[blocks - top_k]
 
 
 def merge(rankings: Sequence[Ranking], top_k: int) -> Ranking:

@@ -68,13 +68,8 @@ def check(found: UserTurns, model: Model) -> None:
             after = episode[at + 1] if at + 1 < len(episode) else None
             asked = before is not None and model.turns[before].asks
             assert found.place(one) == (before, after, asked, model.turns[one])
-            assert (found.previous(one), found.next(one)) == (before, after)
             assert found.asks(one) == model.turns[one].asks
-            assert found.first(one) == episode[0]
             assert found.episode(one) == tuple(episode)
-            earlier, later = found.neighbours(one, 2, 1)
-            assert [near.id for near in earlier] == episode[max(0, at - 2) : at]
-            assert [near.id for near in later] == episode[at + 1 : at + 2]
             window = found.window(one)
             if len(episode) == 1:
                 assert window is None
@@ -83,17 +78,8 @@ def check(found: UserTurns, model: Model) -> None:
                 assert [near.id for near in window.turns] == episode
                 assert window.first == episode[0]
                 assert {kind[1:6] for kind in window.kinds} == {model.turns[one][1:6] for one in episode}
-    asked_for = [*known, "nobody"]
-    around = found.around(asked_for)
-    assert around.previous == [found.previous(one) for one in asked_for]
-    assert around.next == [found.next(one) for one in asked_for]
-    assert around.previous_asks == [
-        one is not None and model.turns[one].asks for one in (found.previous(two) for two in asked_for)
-    ]
     assert sorted(known) == sorted(model.turns)
-    assert (found.place("nobody"), found.first("nobody"), found.episode("nobody")) == (None, None, ())
-    assert found.neighbours("nobody", 3, 3) == ((), ())
-    assert found.around([]) == ([], [], [])
+    assert (found.place("nobody"), found.window("nobody"), found.episode("nobody")) == (None, None, ())
 
 
 NAMES = st.tuples(st.sampled_from("ab"), st.sampled_from("st"))
@@ -217,7 +203,7 @@ def test_a_user_that_cannot_be_read_is_read_again() -> None:
     with pytest.raises(LedgerError):
         index.of("u")
     source.broken = False
-    assert index.of("u").next("a") == "b"
+    assert index.of("u").episode("a") == ("a", "b")
 
 
 def test_it_follows_a_ledger(tmp_path: Path) -> None:
@@ -232,7 +218,7 @@ def test_it_follows_a_ledger(tmp_path: Path) -> None:
     assert index.of("u").episode("b") == ("b", "c", "a")
     assert index.of("u").asks("a")
     ledger.delete(["c"])
-    assert index.of("u").around(["a"]) == (["b"], [None], [False])
+    assert index.of("u").episode("a") == ("b", "a")
     at = ledger.close_session("u", "default_agent", "default_session")
     assert at is not None
     ledger.insert([entry("d", "u", created_at=at + 1, memory_at=DAY)])
@@ -254,11 +240,10 @@ def test_readers_and_a_writer_at_once() -> None:
         ids = [f"m{at}" for at in range(0, 300, 7)]
         try:
             while not stop.is_set():
-                found.around(ids)
                 for one in ids:
                     window = found.window(one)
                     assert window is None or len(window.turns) <= MOST_NEAR
-                    found.first(one)
+                    found.place(one)
                     assert len(found.episode(one)) <= 301
         except BaseException as error:  # reported by the test's own thread
             failures.append(error)

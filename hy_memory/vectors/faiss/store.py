@@ -7,8 +7,9 @@ may read one ledger: each catches up by sequence number before it answers.
 from __future__ import annotations
 
 import math
+import operator
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 
 import numpy as np
@@ -20,6 +21,7 @@ from hy_memory.ports import Backend, BackendOptions, PointSource, Ranking, Score
 from hy_memory.values.point import Changes, FloatArray, Point
 from hy_memory.vectors.faiss.matrix import Matrix
 from hy_memory.working_set.cache import WorkingSets
+from hy_memory.working_set.latest import Latest
 from hy_memory.working_set.rows import Rows
 from hy_memory.working_set.top import merge, top
 
@@ -34,6 +36,8 @@ class UserPoints:
     rows: Rows
     matrix: Matrix
     postings: Postings
+    latest_scores: Latest[ScoreArray] = field(default_factory=Latest[ScoreArray])
+    latest_cosines: Latest[FloatArray] = field(default_factory=Latest[FloatArray])
 
     @classmethod
     def build(cls, points: Sequence[Point], dims: int) -> UserPoints:
@@ -44,13 +48,20 @@ class UserPoints:
     @property
     def nbytes(self) -> int:
         """Bytes of memory it takes."""
-        return self.rows.nbytes + self.matrix.nbytes + self.postings.nbytes
+        latest = (4 + 8) * self.rows.size
+        return self.rows.nbytes + self.matrix.nbytes + self.postings.nbytes + latest
 
     def advance(self, changes: Changes) -> UserPoints:
         """Return the next version."""
         step = self.rows.advance(changes)
         matrix = self.matrix.follow(step, self.rows.size)
         return UserPoints(step.rows, matrix, follow(self.postings, step))
+
+    def cosines(self, vector: FloatArray) -> FloatArray:
+        """Return the cosine of every row (n,) with the unit `vector` (dims,); not to be changed."""
+        return self.latest_cosines.of(
+            vector.tobytes(), lambda: self.matrix.cosines(vector, self.rows.size), operator.eq
+        )
 
 
 class FaissVectors:
@@ -75,7 +86,7 @@ class FaissVectors:
             if mask is not None and user.rows.size:
                 known &= mask[rows]
             if known.any():
-                scores[known] = user.matrix.cosines_of(vector, rows[known])
+                scores[known] = np.clip(user.matrix.cosines_of(vector, rows[known]), -1.0, 1.0)
         return scores
 
     def count(self, where: ScopedFilter) -> int:
@@ -99,13 +110,13 @@ def _search(user: UserPoints, vector: FloatArray, where: ScopedFilter, top_k: in
     mask = rows.admitted(where.tree)
     places = None if mask is None else np.flatnonzero(mask)
     if places is None:
-        scores = user.matrix.cosines(vector, rows.size)
+        scores = user.cosines(vector)
     elif len(places) < _FEW * rows.size:
         scores = user.matrix.cosines_of(vector, places)
     else:
-        scores = user.matrix.cosines(vector, rows.size)[places]
+        scores = user.cosines(vector)[places]
     order = top(scores, top_k)
     best = (order if places is None else places[order]).tolist()
     ids = rows.ids
-    found = scores[order].astype(np.float64)
+    found = np.clip(scores[order].astype(np.float64), -1.0, 1.0)  # a kernel's sums may end beyond 1
     return Ranking(tuple([ids[row] for row in best]), found, exhausted=len(order) == len(scores))
