@@ -30,8 +30,8 @@ class Seam:
 class Session:
     """The turns of one agent's session, in order. `gap` is in seconds; one writer at a time.
 
-    `starts` are the first turns of the episodes. It grows at its end and is replaced whole for every
-    other change, so that readers may search it without a lock.
+    `turns` stand at the places of their `keys`. `starts` are the first turns of the episodes: it grows at
+    its end and is replaced whole for every other change, so that readers may search it without a lock.
     """
 
     gap: float
@@ -39,6 +39,7 @@ class Session:
     newest: float = float("-inf")
     """The latest time of storing there ever was: closings after it move no turn."""
     keys: list[Key] = field(default_factory=list[Key])
+    turns: list[Turn] = field(default_factory=list[Turn])
     starts: list[Key] = field(default_factory=list[Key])
 
     def key(self, turn: Turn) -> Key:
@@ -51,11 +52,12 @@ class Session:
 
         Returns for each of `keys` whether it continues the episode of the one before.
         """
-        keys = sorted(map(self.key, turns))
+        placed = sorted([(self.key(turn), turn) for turn in turns])
+        keys = [key for key, _ in placed]
         self.newest = max(key[2] for key in keys)
         joined = [False]
         joined += [self._is_one(before, key) for before, key in pairwise(keys)]
-        self.keys = keys
+        self.keys, self.turns = keys, [turn for _, turn in placed]
         self.starts = [key for key, joins in zip(keys, joined, strict=True) if not joins]
         return joined
 
@@ -66,6 +68,7 @@ class Session:
         place = bisect_left(keys, key)
         seam = self._seam(place, key, keys[place] if place < len(keys) else None)
         keys.insert(place, key)
+        self.turns.insert(place, turn)
         if not seam.joins_left:
             self._begin(key)
         if seam.joins_right and not seam.spans:
@@ -76,7 +79,7 @@ class Session:
         """Take a turn out of its place and return what it stood between."""
         key, keys = self.key(turn), self.keys
         place = bisect_left(keys, key)
-        del keys[place]
+        del keys[place], self.turns[place]
         seam = self._seam(place, key, keys[place] if place < len(keys) else None)
         if not seam.joins_left:
             self._join(key)
@@ -100,19 +103,24 @@ class Session:
         end = bisect_left(self.keys, later[0]) if later else len(self.keys)
         return tuple(key[3] for key in self.keys[begin:end])
 
-    def near(self, turn: Turn, most: int) -> tuple[list[Key], bool]:
-        """Return at most `most` places of an episode around that of `turn`, as many on each side where there
-        are; and whether they are all of it. Nobody may write meanwhile.
+    def near(self, turn: Turn, most: int) -> tuple[list[Turn], int, bool]:
+        """Return at most `most` turns of one episode around `turn`, as many on each side where there are.
+
+        With them comes where among them `turn` stands, and whether they are known to be all of the episode.
+        Nobody may write meanwhile.
         """
         keys, key, starts = self.keys, self.key(turn), self.starts
-        number = bisect_right(starts, key)
-        begin = bisect_left(keys, starts[number - 1])
-        end = bisect_left(keys, starts[number]) if number < len(starts) else len(keys)
-        if end - begin <= most:
-            return keys[begin:end], True
-        low = bisect_left(keys, key) - most // 2
-        low = max(begin, min(low, end - most))
-        return keys[low : low + most], False
+        number, at = bisect_right(starts, key), bisect_left(keys, key)
+        # what could be shown; the episode's ends are looked for there alone, among keys read anyway
+        low, high = max(0, at - most + 1), at + most
+        around = keys[low:high]
+        begin = bisect_left(around, starts[number - 1])
+        end = bisect_left(around, starts[number]) if number < len(starts) else len(around)
+        first = max(begin, min(at - low - most // 2, end - most))
+        last = min(first + most, end)
+        is_whole = first == begin and last == end and (around[begin] == starts[number - 1])
+        is_whole = is_whole and (end < len(around) or high >= len(keys))
+        return self.turns[low + first : low + last], at - low - first, is_whole
 
     def last_before(self, closing: float) -> int:
         """Return the number of the last episode that was closed by `closing`, -1 for none."""

@@ -10,7 +10,7 @@ from __future__ import annotations
 import gc
 import threading
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple, Self, TypeAlias
 
 from hy_memory.conversations.session import Session
@@ -51,13 +51,13 @@ class Ties(NamedTuple):
 class Window(NamedTuple):
     """The turns of an episode nearest to one of them, in order; which comes first in the whole of it.
 
-    `kinds` are a turn of each kind among them (see `values.turn.KIND_FIELDS`), `places` where each id stands.
+    `kinds` are a turn of each kind among them (see `values.turn.KIND_FIELDS`), `place` where the one stands.
     """
 
     turns: tuple[Turn, ...]
     first: str
     kinds: tuple[Turn, ...]
-    places: Mapping[str, int]
+    place: int
 
 
 class UserTurns:
@@ -124,16 +124,16 @@ class UserTurns:
             if place is None:
                 return None
             session = self._sessions[place.turn.agent_id, place.turn.session_id]
-            near, is_whole = session.near(place.turn, MOST_NEAR)
-            turns = tuple([self._places[key[3]].turn for key in near])
+            near, at, is_whole = session.near(place.turn, MOST_NEAR)
             first = session.first(place.turn)
-        if len(turns) < 2:
+        if len(near) < 2:
             return None
-        window = Window(turns, first, _kinds(turns), {key[3]: at for at, key in enumerate(near)})
+        turns = tuple(near)
+        window = Window(turns, first, _kinds(turns), at)
         if len(windows) >= _MOST_WINDOWS:
             windows.clear()
         if is_whole:  # its other turns have the same
-            windows.update(dict.fromkeys(window.places, window))
+            windows.update((turn.id, window._replace(place=there)) for there, turn in enumerate(turns))
         windows[memory_id] = window
         return window
 
@@ -201,16 +201,14 @@ class UserTurns:
 
     def _fill(self, turns: Iterable[Turn]) -> None:
         sessions: defaultdict[_Name, list[Turn]] = defaultdict(list)
-        by_id: dict[str, Turn] = {}
         for turn in turns:
             sessions[turn[1:3]].append(turn)
-            by_id[turn.id] = turn
-        self._speaking.update(turn.speaker for turn in by_id.values())
+            self._speaking[turn.speaker] += 1
         self.speakers = frozenset(self._speaking)
         for name, of_session in sessions.items():
             session = self._sessions[name] = self._new_session(name)
             joined = session.fill(of_session)
-            self._tie_all([by_id[key[3]] for key in session.keys], joined)
+            self._tie_all(session.turns, joined)
 
     def _tie_all(self, turns: Sequence[Turn], joined: Sequence[bool]) -> None:
         """Give every turn of one session its place; `joined` says which continue the one before."""

@@ -101,9 +101,7 @@ class CheckedEmbedder:
         row = _table(answer, self.name)
         # nearly always; the rest is looked at closely
         if row.shape == (dims,) and _PLAIN < (squared := float(np.dot(row, row))) < 1 / _PLAIN:
-            return (row / math.sqrt(squared)).astype(
-                np.float32
-            )
+            return (row / math.sqrt(squared)).astype(np.float32)
         # Some services answer a single text with a table of one row.
         return _unit_rows(row if row.ndim == 2 else row[None, :], 1, dims, self.name)[0]
 

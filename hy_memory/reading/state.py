@@ -16,6 +16,7 @@ from hy_memory.ports import Embedder, KeywordIndex, Ranking, Reranker, ScoreArra
 from hy_memory.ranking.weights import RankingWeights
 from hy_memory.temporal.window import Window
 from hy_memory.text.mentions import Mentions
+from hy_memory.values.frozen import frozen
 from hy_memory.values.point import FloatArray
 from hy_memory.values.record import Layer, MemoryRecord, RecordVersion
 from hy_memory.values.request import SearchRequest
@@ -78,7 +79,7 @@ class ReadPorts:
     timezone: str = "UTC"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Leg:
     """One source of candidates, already tied to the query and its scope.
 
@@ -115,7 +116,7 @@ def nothing_related(ids: Sequence[str], scores: ScoreArray) -> Sequence[str]:
     return ()
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Candidates:
     """The best of the scope, best first, none below the request's `min_score`.
 
@@ -132,7 +133,7 @@ class Candidates:
     complete: bool = True
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class SearchState:
     """A search on its way. Stages return a changed copy; none changes what it was given.
 

@@ -8,13 +8,14 @@ from dataclasses import dataclass, field
 import numpy as np
 import numpy.typing as npt
 
+from hy_memory.values.frozen import frozen
 from hy_memory.values.record import Json, Layer, MemoryRecord, Status
 
 FloatArray = npt.NDArray[np.float32]
 IdArray = npt.NDArray[np.uint32]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class TermVector:
     """A text's keyword terms: `ids` (n,) sorted and unique, `weights` (n,) in (0, 1]."""
 
@@ -22,7 +23,7 @@ class TermVector:
     weights: FloatArray
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Payload:
     """The filterable fields of a record; times are UTC epoch seconds."""
 
@@ -39,7 +40,7 @@ class Payload:
     status: Status = Status.ACTIVE
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Point:
     """A searchable record as a projection sees it; `vector` is (dims,) float32 of unit length."""
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import TypeAlias
 
+from hy_memory.values.frozen import frozen
 from hy_memory.values.lane import RESERVED, lane_of
 
 Json: TypeAlias = "bool | int | float | str | list[Json] | dict[str, Json] | None"
@@ -50,7 +51,7 @@ class RecordClaim:
     is_past: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class MemoryRecord:
     """One memory. Times are UTC epoch seconds; `attributes` is the caller's own metadata.
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import StrEnum
 
 from hy_memory.filters.scope import ScopedFilter
 from hy_memory.filters.tree import EVERYTHING, Filter
+from hy_memory.values.frozen import frozen
 from hy_memory.values.point import FloatArray
 from hy_memory.values.record import Layer
 
@@ -19,7 +19,7 @@ class Explain(StrEnum):
     DROPPED = "dropped"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class BucketRequest:
     """One of the buckets beside `normal`: which layer it shows, what of it (None: it is off), how much.
 
@@ -32,7 +32,7 @@ class BucketRequest:
     min_score: float
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class SearchRequest:
     """One question to one reader.
 

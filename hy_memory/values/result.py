@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from hy_memory.temporal.window import Window
+from hy_memory.values.frozen import frozen
 from hy_memory.values.record import Layer, MemoryRecord
 from hy_memory.values.turn import Turn
 
@@ -30,7 +31,7 @@ class ChainText:
     layer: Layer
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Hit:
     """A record found, its score in [0, 1], the leg that found it, and why.
 
@@ -47,7 +48,7 @@ class Hit:
     folded: tuple[MemoryRecord, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Episode:
     """The company of a hit: its episode's id, the memories next to it, and the turns around it in order."""
 
@@ -84,7 +85,7 @@ class Degradation:
     retryable: bool
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class SearchResult:
     """A reader's whole answer; `errors` are those behind `degraded`, in the same order.
 

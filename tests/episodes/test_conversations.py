@@ -76,6 +76,7 @@ def check(found: UserTurns, model: Model) -> None:
             else:
                 assert window is not None
                 assert [near.id for near in window.turns] == episode
+                assert window.turns[window.place].id == one
                 assert window.first == episode[0]
                 assert {kind[1:6] for kind in window.kinds} == {model.turns[one][1:6] for one in episode}
     assert sorted(known) == sorted(model.turns)
@@ -130,24 +131,32 @@ def test_the_index_is_the_model(steps: list[list[tuple[Any, ...]]], data: st.Dat
 
 
 @settings(max_examples=60, deadline=None)
-@given(length=st.integers(2, 70), at=st.integers(0, 69), order=st.randoms())
-def test_a_window_is_the_nearest(length: int, at: int, order: Any) -> None:
-    """Twenty at most, as many on each side as there are; the same however the turns came."""
-    turns = [turn(f"m{number:02}", number * 60.0) for number in range(length)]
+@given(
+    lengths=st.lists(st.integers(2, 70), min_size=1, max_size=3), at=st.integers(0, 209), order=st.randoms()
+)
+def test_a_window_is_the_nearest(lengths: list[int], at: int, order: Any) -> None:
+    """Twenty at most, of one episode, as many on each side as there are; the same however the turns came."""
+    episodes = [
+        [turn(f"e{number}m{one:02}", number * 100 * GAP + one * 60.0) for one in range(length)]
+        for number, length in enumerate(lengths)
+    ]
+    turns = [one for episode in episodes for one in episode]
     built = UserTurns.build(TurnChanges(0, tuple(turns), (), ()), GAP)
     grown = UserTurns.build(TurnChanges(0, (), (), ()), GAP)
     shuffled = list(turns)
     order.shuffle(shuffled)
     for one in shuffled:
         grown = grown.advance(TurnChanges(1, (one,), (), ()))
-    at %= length
-    first = min(max(0, at - MOST_NEAR // 2), max(0, length - MOST_NEAR))
+    wanted = turns[at % len(turns)]
+    episode = next(one for one in episodes if wanted in one)
+    place = episode.index(wanted)
+    first = min(max(0, place - MOST_NEAR // 2), max(0, len(episode) - MOST_NEAR))
     for found in (built, grown):
         for _ in range(2):  # worked out, then remembered
-            window = found.window(f"m{at:02}")
+            window = found.window(wanted.id)
             assert window is not None
-            assert window.turns == tuple(turns[first : first + MOST_NEAR])
-            assert window.first == "m00"
+            assert window.turns == tuple(episode[first : first + MOST_NEAR])
+            assert (window.first, window.turns[window.place]) == (episode[0].id, wanted)
 
 
 def test_a_remembered_window_is_forgotten_with_a_change() -> None:

@@ -18,7 +18,7 @@ from tests.contract.test_arguments import GOOD
 from tests.support.embedding import DottedEmbedding, text
 from tests.support.stores import BACKENDS, READERS, contents, ids, normal, open_client
 
-_THREADS, _CALLS = 16, 50
+_THREADS, _CALLS = 16, 20
 
 
 def _mixed(client: HyMemoryClient, number: int, barrier: threading.Barrier) -> set[str]:

@@ -78,7 +78,7 @@ def _seen(
     tree, admits = request.where.tree, cast("Callable[[Turn], bool]", holds)
     # nearly always: then all turns of a kind are admitted or none
     if names_only(tree, KIND_FIELDS):
-        distinct = {id(window): window for window in windows}.values()  # most hits share one
+        distinct = {id(window.kinds): window for window in windows}.values()  # many hits share one
         if all(admits(kind) for window in distinct for kind in window.kinds):
             return None
     turns = {turn.id: turn for window in windows for turn in window.turns}
@@ -89,7 +89,7 @@ def _seen(
 
 def _near(one: str, window: Window, seen: Collection[str] | None, most: int) -> Sequence[Turn]:
     """Return the `most` turns before and after a hit that are seen, in order."""
-    turns, place = window.turns, window.places[one]
+    turns, place = window.turns, window.place
     if seen is None:
         return turns[max(0, place - most) : place] + turns[place + 1 : place + 1 + most]
     if one not in seen:
