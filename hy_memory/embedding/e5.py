@@ -14,8 +14,8 @@ from typing import Protocol, cast
 import numpy as np
 import numpy.typing as npt
 
+from hy_memory.e5.frame import centre
 from hy_memory.embedding.checked import CheckedEmbedder
-from hy_memory.embedding.e5_frame import centre
 from hy_memory.embedding.fingerprint import fingerprint
 from hy_memory.embedding.lazy import Lazy
 from hy_memory.embedding.options import EmbedderOptions, require_dims

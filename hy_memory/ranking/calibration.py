@@ -48,5 +48,5 @@ IDENTITY = Calibration("identity", (0.0, 1.0), (0.0, 1.0))
 # questions paired with other people's texts; the rates are in docs/concepts/ranking.md.
 HASHED = Calibration("hashed", (-1.0, 0.0, 0.22, 0.7, 1.0), (0.0, 0.2, 0.4, 0.6, 1.0))
 MINILM = Calibration("minilm", (-1.0, 0.0, 0.3, 0.5, 1.0), (0.0, 0.05, 0.4, 0.7, 1.0))
-# The model's vectors after `embedding.e5_frame`: raw ones depend on language more than on subject.
+# The model's vectors after `e5.frame`: raw ones depend on language more than on subject.
 E5 = Calibration("e5", (-1.0, 0.0, 0.25, 0.5, 1.0), (0.0, 0.05, 0.4, 0.75, 1.0))

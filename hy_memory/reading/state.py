@@ -63,7 +63,8 @@ class EntityIndex(Protocol):
 class ReadPorts:
     """What the stages may reach.
 
-    `keywords` is None where the backend has no keyword recall, `reranker` where local rerank is off,
+    `keywords` is None where the backend has no keyword recall, `reranker` where local rerank is off
+    (`rerank_blend` is the share of its judgement in the order),
     `conversations` where episodes are not to be had, `entities` where that channel is off. `timezone`
     (IANA) is the asker's.
     """
@@ -73,6 +74,7 @@ class ReadPorts:
     vectors: VectorIndex
     keywords: KeywordIndex | None
     reranker: Reranker | None = None
+    rerank_blend: float = 1.0
     conversations: HasConversations | None = None
     entities: EntityIndex | None = None
     weights: RankingWeights = field(default_factory=RankingWeights)

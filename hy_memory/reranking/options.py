@@ -13,7 +13,8 @@ class RerankerOptions:
     """The `recall.local_rerank_…` settings, resolved.
 
     `batch_size` is pairs in one forward pass, `max_length` tokens of a pair, `timeout` seconds for one
-    search (None: no limit). `int8` makes the model's weights eight bits wide, on a CPU only.
+    search (None: no limit). `int8` makes the model's weights eight bits wide, on a CPU only. `cache_mb` (MiB)
+    is for what late interaction keeps of the texts it read.
     """
 
     model: str
@@ -22,6 +23,7 @@ class RerankerOptions:
     max_length: int = 512
     int8: bool = False
     timeout: float | None = None
+    cache_mb: int = 64
 
 
 class RerankerFactory(Protocol):

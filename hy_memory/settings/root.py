@@ -10,6 +10,7 @@ from pydantic import BaseModel, ConfigDict, Field, JsonValue, SecretStr, field_v
 Name = Annotated[str, Field(min_length=1)]
 
 
+RerankKind: TypeAlias = Literal["cross_encoder", "late_interaction"]
 ProfileField: TypeAlias = Literal["name", "age", "location", "occupation", "employer"]
 
 
@@ -138,7 +139,7 @@ class EmbedderSection(Section):
 
 
 class RecallSection(Section):
-    """How a search behaves. Local rerank is a cross-encoder that reorders the best hits."""
+    """How a search behaves. Local rerank is a model that reorders the best hits."""
 
     raise_on_failure: bool = Field(
         default=False,
@@ -154,29 +155,42 @@ class RecallSection(Section):
     )
     local_rerank_enabled: bool = Field(
         default=False,
-        description="load a cross-encoder when the client is made, and let it order hits (extra `rerank`)",
+        description="load a reranker when the client is made, and let it order hits",
         json_schema_extra=env("MEMORY_LOCAL_RERANK_ENABLED"),
+    )
+    local_rerank_kind: RerankKind = Field(
+        default="cross_encoder",
+        description="cross_encoder (extra `rerank`) or late_interaction (the model of `e5`, extra `local`)",
+        json_schema_extra=env("MEMORY_LOCAL_RERANK_KIND"),
+    )
+    local_rerank_blend: float | None = Field(
+        default=None,
+        gt=0,
+        le=1,
+        description="share of the reranker in the order, the rest is the hits' own score "
+        "(default: 1 for a cross-encoder, 0.5 for late interaction)",
+        json_schema_extra=env("MEMORY_LOCAL_RERANK_BLEND"),
     )
     local_rerank_model: Name = Field(
         default="nreimers/mmarco-mMiniLMv2-L6-H384-v1",
-        description="its hub name or local folder",
+        description="hub name or local folder of the cross-encoder",
         json_schema_extra=env("MEMORY_LOCAL_RERANK_MODEL"),
     )
     local_rerank_device: Name = Field(
         default="auto",
-        description="auto (cuda where there is one, else cpu), cpu, cuda …",
+        description="auto (cuda where there is one, else cpu), cpu, cuda … (cross-encoder)",
         json_schema_extra=env("MEMORY_LOCAL_RERANK_DEVICE"),
     )
     local_rerank_batch_size: int = Field(
         default=16,
         ge=1,
-        description="pairs of question and memory in one forward pass; no limit of concurrent searches",
+        description="memories in one forward pass; no limit of concurrent searches",
         json_schema_extra=env("MEMORY_LOCAL_RERANK_BATCH_SIZE"),
     )
     local_rerank_max_length: int = Field(
         default=512,
         ge=8,  # special tokens and a word of each
-        description="most tokens of a pair; the rest is cut off",
+        description="most tokens of a pair, or of a text in late interaction; the rest is cut off",
         json_schema_extra=env("MEMORY_LOCAL_RERANK_MAX_LENGTH"),
     )
     local_rerank_pool_factor: int = Field(
@@ -187,7 +201,7 @@ class RecallSection(Section):
     )
     local_rerank_int8: bool = Field(
         default=False,
-        description="weights of eight bits on a CPU: about twice as fast, nearly the same order",
+        description="eight bits for the cross-encoder on a CPU: about twice as fast, nearly the same order",
         json_schema_extra=env("MEMORY_LOCAL_RERANK_INT8"),
     )
     local_rerank_timeout: float | None = Field(
@@ -196,6 +210,18 @@ class RecallSection(Section):
         description="seconds after which a search starts no further batch and keeps its order",
         json_schema_extra=env("MEMORY_LOCAL_RERANK_TIMEOUT"),
     )
+    local_rerank_cache_mb: int = Field(
+        default=64,
+        ge=0,
+        description="most memory for token vectors that late interaction keeps of texts it read, in MiB",
+        json_schema_extra=env("MEMORY_LOCAL_RERANK_CACHE_MB"),
+    )
+
+    def blend(self) -> float:
+        """Return the reranker's share in the order, in (0, 1]."""
+        if self.local_rerank_blend is not None:
+            return self.local_rerank_blend
+        return 1.0 if self.local_rerank_kind == "cross_encoder" else 0.5
 
 
 class RankingSection(Section):

@@ -225,6 +225,8 @@ def test_every_setting_reaches_the_model(folder: Path, stub: Stub, monkeypatch: 
         "INT8": "true",
         "TIMEOUT": "1.5",
         "POOL_FACTOR": "2",
+        "BLEND": "0.4",
+        "CACHE_MB": "9",
     }
     for name, value in given.items():
         monkeypatch.setenv(f"MEMORY_LOCAL_RERANK_{name}", value)
@@ -238,6 +240,7 @@ def test_every_setting_reaches_the_model(folder: Path, stub: Stub, monkeypatch: 
     assert (default.int8, default.timeout) == (False, None)
     assert (chosen.model, chosen.device, chosen.batch_size, chosen.max_length) == ("some/model", "cpu", 4, 64)
     assert (chosen.int8, chosen.timeout) == (True, 1.5)
+    assert (default.cache_mb, chosen.cache_mb) == (64, 9)
     with open_client("memory", folder, config={"recall": {"local_rerank_enabled": False}}):
         assert len(stub.opened) == 2, "an argument wins over the environment"
 
@@ -250,12 +253,38 @@ def test_every_setting_reaches_the_model(folder: Path, stub: Stub, monkeypatch: 
         {"local_rerank_max_length": 3},
         {"local_rerank_timeout": 0},
         {"local_rerank_model": ""},
+        {"local_rerank_kind": "guess"},
+        {"local_rerank_blend": 0},
+        {"local_rerank_blend": 1.1},
+        {"local_rerank_cache_mb": -1},
         {"local_rerank_enable": True},
     ],
 )
 def test_a_bad_setting_is_named(recall: dict[str, object], folder: Path) -> None:
     with pytest.raises(ConfigurationError, match=next(iter(recall))):
         open_client("memory", folder, config={"recall": recall})
+
+
+@pytest.mark.parametrize("reader", READERS)
+def test_a_blend_weighs_the_score_too(reader: str, folder: Path, stub: Stub) -> None:
+    """A judgement that says little changes little, one that is sure decides."""
+    stub.answer = lambda query, texts: [0.7 if one.startswith("right") else 0.5 for one in texts]
+    recall = {"local_rerank_enabled": True, "local_rerank_blend": 0.5}
+    question: dict[str, Any] = {"query": "which", "user_ids": ["u"], "min_score": 0.0, "reader": reader}
+    with open_client("memory", folder, config={"recall": recall}) as client:
+        nine(client, right=6)
+        plain = normal(client.search(**question, limit=9, rerank=False))
+        blended = normal(client.search(**question, limit=9))
+        assert [one["rerank_score"] for one in blended] == sorted(
+            [one["rerank_score"] for one in blended], reverse=True
+        )
+        assert blended[0]["content"] == plain[0]["content"] != near("right", 6)
+        scores_of = {one["memory_id"]: one["score"] for one in plain}
+        assert {one["memory_id"]: one["score"] for one in blended} == scores_of
+        others = [one["content"] for one in blended if one["content"] != near("right", 6)]
+        assert others == [near("wrong", at) for at in range(9) if at != 6]
+        stub.answer = lambda query, texts: [1.0 if one.startswith("right") else 0.5 for one in texts]
+        assert contents(client.search(**question, limit=9))[0] == near("right", 6)
 
 
 def test_an_unknown_variable_of_the_family_is_named(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
