@@ -25,11 +25,18 @@ class Volatile(Protocol):
     volatile: Literal[True]
 
 
+@runtime_checkable
+class Formed(Protocol):
+    """A fed index that names the form in which it keeps points: where that changes, all are fed anew."""
+
+    form: str
+
+
 class Feeder:
     """Brings one fed projection up to date with the ledger."""
 
     def __init__(self, name: str, fed: Fed, ledger: Ledger) -> None:
-        self.name = name
+        self.name = f"{name}:{fed.form}" if isinstance(fed, Formed) else name
         self._fed = fed
         self._ledger = ledger
         self._is_volatile = isinstance(fed, Volatile)

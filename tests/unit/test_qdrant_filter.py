@@ -14,10 +14,12 @@ from hypothesis import strategies as st
 
 from hy_memory.filters.scope import scoped
 from hy_memory.filters.tree import EVERYTHING, And, Compare, Filter, Not, Op, Or, Scalar
+from hy_memory.reading.request import searchable_layers
+from hy_memory.reading.request import within as within_scope
 from hy_memory.testing.fakes import make_point, payload_for
 from hy_memory.testing.strategies import filters, payloads
 from hy_memory.values.point import Payload
-from hy_memory.values.record import Json
+from hy_memory.values.record import Json, Layer, Status
 from hy_memory.vectors.qdrant.filter import (
     Clause,
     Condition,
@@ -27,8 +29,18 @@ from hy_memory.vectors.qdrant.filter import (
     Nested,
     Range,
     compile_filter,
+    compile_search,
 )
-from hy_memory.vectors.qdrant.schema import INDEXES, is_mapped, key_token, point_id, to_payload, value_token
+from hy_memory.vectors.qdrant.schema import (
+    INDEXES,
+    PLAIN,
+    SPECIAL,
+    is_mapped,
+    key_token,
+    point_id,
+    to_payload,
+    value_token,
+)
 
 
 def stored(payload: Payload) -> dict[str, Json]:
@@ -85,10 +97,33 @@ def test_a_compiled_filter_means_what_the_tree_means(payload: Payload, tree: Fil
     assert meets(compile_filter(where), stored(payload)) is where.admits(payload)
 
 
+@given(payloads(), filters())
+def test_a_search_admits_it_once_by_one_of_its_clauses(payload: Payload, tree: Filter) -> None:
+    """Plain points are asked less; the answer is the same, and none comes twice."""
+    where = scoped(("u1",), tree)
+    for one in (payload, replace(payload, layer=Layer.L2_FACT, status=Status.ACTIVE, expires_at=None)):
+        admitting = [clause for clause in compile_search(where) if meets(clause, stored(one))]
+        assert len(admitting) == int(where.admits(one))
+
+
+def test_plain_points_are_asked_nothing_that_is_known_of_them() -> None:
+    """What every search asks costs nothing but the users' points; a bucket looks at special ones alone."""
+    usual = within_scope(
+        scoped(("u",), EVERYTHING),
+        Compare("status", Op.EQ, Status.ACTIVE.value),
+        searchable_layers(None, 1e9),
+    )
+    assert compile_search(usual)[0] == Clause(must=(Match(PLAIN, ("u",)),))
+    schemas = scoped(("u",), Compare("layer", Op.EQ, Layer.L6_SCHEMA.value))
+    assert [clause.must[0] for clause in compile_search(schemas)] == [Match(SPECIAL, ("u",))]
+
+
 @given(filters())
 def test_every_field_of_a_filter_has_an_index(tree: Filter) -> None:
     """A server in strict mode refuses filters on fields without one, and a scan of payloads is slow."""
-    assert keys_of(compile_filter(scoped(("u1",), tree))) <= INDEXES.keys()
+    where = scoped(("u1",), tree)
+    for clause in (compile_filter(where), *compile_search(where)):
+        assert keys_of(clause) <= INDEXES.keys()
 
 
 @given(
@@ -114,9 +149,13 @@ def test_ranges_take_numbers_of_any_size(number: float) -> None:
 def test_nobody_is_asked_for_but_the_scope() -> None:
     """C02: whatever the tree, the first condition is the users'."""
     for tree in (EVERYTHING, Or(()), Not(EVERYTHING), And((Compare("user_id", Op.EQ, "other"),))):
-        compiled = compile_filter(scoped(("b", "a"), tree))
-        assert compiled.must[0] == Match("user_id", ("a", "b"))
-        assert not compiled.should
+        where = scoped(("b", "a"), tree)
+        for compiled in (compile_filter(where), *compile_search(where)):
+            first = compiled.must[0]
+            assert isinstance(first, Match)
+            assert first.key in ("user_id", PLAIN, SPECIAL)
+            assert first.values == ("a", "b")
+            assert not compiled.should
 
 
 def test_tokens_keep_types_and_keys_apart() -> None:

@@ -13,10 +13,13 @@ from typing import TypeAlias
 
 from hy_memory.filters.scope import ScopedFilter
 from hy_memory.filters.tree import ATTRIBUTE, LIST_FIELDS, TIME_FIELDS, And, Compare, Filter, Op, Or, Scalar
+from hy_memory.vectors.qdrant.plain import of_plain
 from hy_memory.vectors.qdrant.schema import (
     NUMBER_KEY,
     NUMBER_VALUE,
     NUMBERS,
+    PLAIN,
+    SPECIAL,
     TOKENS,
     key_token,
     to_float,
@@ -85,10 +88,23 @@ def compile_filter(where: ScopedFilter, point_ids: Iterable[str] | None = None) 
     must: list[Condition] = [Match("user_id", where.user_ids)]
     if point_ids is not None:
         must.append(HasId(tuple(point_ids)))
-    tree = where.tree
-    parts = tree.parts if isinstance(tree, And) else (tree,)
-    must.extend(_compile(part) for part in parts)
+    must.extend(_conditions(where.tree))
     return Clause(must=tuple(must))
+
+
+def compile_search(where: ScopedFilter) -> tuple[Clause, ...]:
+    """Return clauses that together admit what `where` does, and no point twice: see `plain`."""
+    special = Clause(must=(Match(SPECIAL, where.user_ids), *_conditions(where.tree)))
+    asked = of_plain(where.tree)
+    if asked is False:
+        return (special,)
+    conditions = () if asked is True else _conditions(asked)
+    return Clause(must=(Match(PLAIN, where.user_ids), *conditions)), special
+
+
+def _conditions(tree: Filter) -> tuple[Condition, ...]:
+    parts = tree.parts if isinstance(tree, And) else (tree,)
+    return tuple(_compile(part) for part in parts)
 
 
 def population(user_id: str) -> Clause:

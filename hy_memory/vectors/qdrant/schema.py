@@ -19,6 +19,7 @@ from hashlib import blake2b
 from hy_memory.filters.tree import Scalar
 from hy_memory.values.point import Payload, Point
 from hy_memory.values.record import Json
+from hy_memory.vectors.qdrant.plain import is_plain
 
 DENSE = "dense"
 """Name of the vector that holds the embedding."""
@@ -30,6 +31,9 @@ TOKENS = "tokens"
 """Payload field with the exact-match tokens of caller metadata."""
 NUMBERS = "numbers"
 """Payload field with the numbers of caller metadata, as objects of `NUMBER_KEY` and `NUMBER_VALUE`."""
+PLAIN = "plain"
+"""Payload field with the user of a plain point (see `plain.py`); every other point has it in `SPECIAL`."""
+SPECIAL = "special"
 NUMBER_KEY = "k"
 NUMBER_VALUE = "v"
 
@@ -51,6 +55,8 @@ class FieldType(StrEnum):
 
 INDEXES: Mapping[str, FieldType] = {
     "user_id": FieldType.TENANT,
+    PLAIN: FieldType.KEYWORD,
+    SPECIAL: FieldType.KEYWORD,
     "agent_id": FieldType.KEYWORD,
     "session_id": FieldType.KEYWORD,
     "source": FieldType.KEYWORD,
@@ -101,6 +107,7 @@ def to_payload(point: Point) -> dict[str, Json]:
         "event_at": float(payload.event_at),
         "created_at": float(payload.created_at),
     }
+    stored[PLAIN if is_plain(payload) else SPECIAL] = payload.user_id
     if payload.expires_at is not None:
         stored["expires_at"] = float(payload.expires_at)
     if payload.tags:

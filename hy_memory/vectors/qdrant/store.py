@@ -9,7 +9,7 @@ hit holds included, comes from `TermTotals`.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from typing import Protocol
 
@@ -23,12 +23,13 @@ from hy_memory.ports import TIE, Backend, BackendOptions, PointSource, Ranking, 
 from hy_memory.ranking.bm25 import idf
 from hy_memory.values.point import FloatArray, IdArray, Point
 from hy_memory.vectors.qdrant.engine import DenseQuery, Engine, MemberQuery, Scored, SparseQuery
-from hy_memory.vectors.qdrant.filter import compile_filter, population
+from hy_memory.vectors.qdrant.filter import compile_filter, compile_search, population
 from hy_memory.vectors.qdrant.schema import is_mapped, point_id
 
 # Candidates fetched beyond top_k, to see whether a tie goes on there; more are fetched if it does.
 # One would do; a few spare most short ties a second query, and each costs about 1 µs.
 _MARGIN = 4
+_RETRIES = 20
 _HALF, _ONE = np.float32(0.5), np.float32(1.0)
 _LEAST = 1e-12  # stands for an IDF that float32 rounds to 0: a word in each of 8 million memories
 _NOTHING = Ranking((), np.empty(0), exhausted=True)
@@ -50,9 +51,9 @@ class QdrantVectors:
 
     def search(self, vector: FloatArray, where: ScopedFilter, top_k: int) -> Ranking:
         """Search inside the filter."""
-        query = DenseQuery(vector, compile_filter(where), top_k)
-        (found,) = _best(self._engine, [query], top_k)
-        return Ranking(_memory_ids(self._engine, found.ids), _cosines(found.scores), found.exhausted)
+        queries = [DenseQuery(vector, clause, top_k) for clause in compile_search(where)]
+        found, ids = _named(self._engine, lambda: _merged(_best(self._engine, queries, top_k), top_k))
+        return Ranking(ids, _cosines(found.scores), found.exhausted)
 
     def score(self, vector: FloatArray, ids: Sequence[str], where: ScopedFilter) -> ScoreArray:
         """Search among `ids` alone."""
@@ -80,19 +81,9 @@ class QdrantKeywords:
         """Search each user inside the filter and merge."""
         if not len(terms):
             return _NOTHING
-        found = _best(self._engine, self._queries(terms, where, top_k), top_k)
-        if len(found) == 1:
-            merged = found[0]
-        else:
-            ids = [one for part in found for one in part.ids]
-            scores = np.concatenate([part.scores for part in found])
-            order = np.argsort(-scores, kind="stable")
-            complete = all(part.exhausted for part in found)
-            merged = Scored([ids[place] for place in order], scores[order], complete)
-            merged = _cut(merged, top_k) or merged
-        return Ranking(
-            _memory_ids(self._engine, merged.ids), np.minimum(merged.scores, 1.0), merged.exhausted
-        )
+        queries = self._queries(terms, where, top_k)
+        found, ids = _named(self._engine, lambda: _merged(_best(self._engine, queries, top_k), top_k))
+        return Ranking(ids, np.minimum(found.scores, 1.0), found.exhausted)
 
     def score(self, terms: IdArray, ids: Sequence[str], where: ScopedFilter) -> ScoreArray:
         """Search among `ids` alone, and ask which of them the filter admits."""
@@ -116,14 +107,16 @@ class QdrantKeywords:
         for user_id in where.user_ids:
             values = _shares(*self._totals.totals(user_id, distinct))
             mine = where if len(where.user_ids) == 1 else scoped((user_id,), where.tree)
-            queries.append(
-                SparseQuery(distinct, values, population(user_id), compile_filter(mine, points), limit)
-            )
+            clauses = compile_search(mine) if points is None else (compile_filter(mine, points),)
+            corpus = population(user_id)
+            queries += [SparseQuery(distinct, values, corpus, clause, limit) for clause in clauses]
         return queries
 
 
 class QdrantFeed:
     """The write side: an upsert replaces a point whole, vector, terms and payload."""
+
+    form = "plain and special"
 
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
@@ -212,6 +205,17 @@ def _best(engine: Engine, queries: Sequence[DenseQuery | SparseQuery], top_k: in
     return [best[place] for place in range(len(queries))]
 
 
+def _merged(found: Sequence[Scored], top_k: int) -> Scored:
+    """Return the `top_k` best of several answers and their ties."""
+    if len(found) == 1:
+        return found[0]
+    ids = [one for part in found for one in part.ids]
+    scores = np.concatenate([part.scores for part in found])
+    order = np.argsort(-scores, kind="stable").tolist()
+    merged = Scored([ids[place] for place in order], scores[order], all(part.exhausted for part in found))
+    return _cut(merged, top_k) or merged
+
+
 def _cosines(scores: ScoreArray) -> ScoreArray:
     """Return `scores` within [-1, 1], which float32 rounding leaves by a digit."""
     return np.minimum(np.maximum(scores, -1.0), 1.0)
@@ -228,10 +232,20 @@ def _cut(found: Scored, top_k: int) -> Scored | None:
     return found if found.exhausted else None
 
 
-def _memory_ids(engine: Engine, ids: Sequence[str]) -> tuple[str, ...]:
-    """Return the memories' ids; payloads are read only for those points that have ids of our making."""
-    mapped = [one for one in ids if is_mapped(one)]
-    if not mapped:
-        return tuple(ids)
-    known = engine.memory_ids(mapped)
-    return tuple(known.get(one, one) for one in ids)
+def _named(engine: Engine, ask: Callable[[], Scored]) -> tuple[Scored, tuple[str, ...]]:
+    """Return what `ask` finds, with the memories' ids.
+
+    Payloads are read only for those points that have ids of our making. A point may be deleted before its
+    own is: then there is another answer, and it is asked for. Who deletes faster than that gets ids that
+    nobody knows.
+    """
+    retries = _RETRIES
+    while True:
+        found = ask()
+        mapped = [one for one in found.ids if is_mapped(one)]
+        if not mapped:
+            return found, tuple(found.ids)
+        known = engine.memory_ids(mapped)
+        if len(known) == len(mapped) or not retries:
+            return found, tuple(known.get(one, one) for one in found.ids)
+        retries -= 1
