@@ -8,7 +8,8 @@ questions {"id", "user_id", "text", "category", "relevant": [document ids]}. Eve
 a memory of its user; every question searches that user only, with `limit=10, min_score=0` and
 otherwise default settings. Prints recall@5, recall@10, nDCG@10 and MRR, all and by category, and
 the CPU time of a search without the embedding; writes one run file a set. `--stages` prints instead what each
-ranking stage adds alone, and all of them, to the fused score.
+ranking stage adds alone, and all of them, to the fused score; `--reranks` what each kind of local rerank
+adds to the default, and what it costs.
 """
 
 from __future__ import annotations
@@ -115,32 +116,57 @@ def measure(
     return rows
 
 
-def compare_stages(name: str, corpus: Path, queries: Path, embedder: FiledEmbedder, out: Path) -> None:
-    """Print R@10 and nDCG@10 of one set under each of STAGES."""
+def compare(
+    name: str,
+    corpus: Path,
+    queries: Path,
+    embedder: FiledEmbedder,
+    out: Path,
+    configurations: dict[str, dict[str, Any]],
+) -> None:
+    """Print R@10 and nDCG@10 of one set under each of `configurations`; each has a folder of run files."""
     with tempfile.TemporaryDirectory() as folder:
         config = {"data_dir": folder, "ledger": {"synchronous": "NORMAL"}}
         with HyMemoryClient(config, embedding_service=embedder) as client:
             load(client, corpus)
             embedder.save()
-        for stage, ranking in STAGES.items():
-            with HyMemoryClient({**config, "ranking": ranking}, embedding_service=embedder) as client:
-                rows = measure(client, queries, "hybrid", out / f"{name}.{stage.replace(' ', '-')}.jsonl")
+        for stage, chosen in configurations.items():
+            runs = out / stage.replace(" ", "-")
+            runs.mkdir(exist_ok=True)
+            with HyMemoryClient({**config, **chosen}, embedding_service=embedder) as client:
+                rows = measure(client, queries, "hybrid", runs / f"{name}.jsonl")
             _, recall, ndcg, _ = np.mean(rows["all"], axis=0)
-            print(f"{name:12}{stage:16}{recall:>9.4f}{ndcg:>9.4f}{rows['CPU ms'][0][0]:>9.3f}", flush=True)
+            print(f"{name:12}{stage:24}{recall:>9.4f}{ndcg:>9.4f}{rows['CPU ms'][0][0]:>9.3f}", flush=True)
 
 
 OFF = {"neighbours": 0, "named_speaker": 0, "own_words": 0, "time": 0}
 STAGES: dict[str, dict[str, Any]] = {
-    "fused alone": OFF,
-    "neighbours": {**OFF, "neighbours": 1.0},
-    "named speaker": {**OFF, "named_speaker": 0.2},
-    "own words": {**OFF, "own_words": 1.0},
-    "time": {**OFF, "time": 0.2},
-    "entities": {**OFF, "entities": 0.2},
-    "folding": {**OFF, "fold_duplicates": True},
+    "fused alone": {"ranking": OFF},
+    "neighbours": {"ranking": {**OFF, "neighbours": 1.0}},
+    "named speaker": {"ranking": {**OFF, "named_speaker": 0.2}},
+    "own words": {"ranking": {**OFF, "own_words": 1.0}},
+    "time": {"ranking": {**OFF, "time": 0.2}},
+    "entities": {"ranking": {**OFF, "entities": 0.2}},
+    "folding": {"ranking": {**OFF, "fold_duplicates": True}},
     "default": {},
 }
-"""What `--stages` compares: the section `ranking` of each configuration."""
+"""What `--stages` compares."""
+
+
+def rerank(kind: str, **more: Any) -> dict[str, Any]:
+    """Return the configuration of one kind of local rerank."""
+    chosen = {f"local_rerank_{name}": value for name, value in more.items()}
+    return {"recall": {"local_rerank_enabled": True, "local_rerank_kind": kind, **chosen}}
+
+
+RERANKS: dict[str, dict[str, Any]] = {
+    "default": {},
+    "second hop": rerank("second_hop"),
+    "late alone": rerank("late_interaction", blend=1.0),
+    "late without hop": rerank("late_interaction", second_hop=0.0),
+    "late interaction": rerank("late_interaction"),
+}
+"""What `--reranks` compares."""
 
 
 def main() -> None:
@@ -155,6 +181,7 @@ def main() -> None:
     parser.add_argument("--out", type=Path, default=Path("runs"), help="folder of run files")
     parser.add_argument("--cache", type=Path, default=Path.home() / ".cache/hy_memory-benchmarks")
     parser.add_argument("--stages", action="store_true", help="compare the ranking stages, hybrid reader")
+    parser.add_argument("--reranks", action="store_true", help="compare the kinds of local rerank")
     parser.add_argument("--categories", action="store_true", help="print each category too")
     options = parser.parse_args()
     options.out.mkdir(parents=True, exist_ok=True)
@@ -169,8 +196,9 @@ def main() -> None:
     for name, corpus, queries in sets_in(options.folder):
         if options.sets and name not in options.sets:
             continue
-        if options.stages:
-            compare_stages(name, corpus, queries, embedder, options.out)
+        if options.stages or options.reranks:
+            chosen = STAGES if options.stages else RERANKS
+            compare(name, corpus, queries, embedder, options.out, chosen)
             continue
         for backend in options.backend:
             with tempfile.TemporaryDirectory() as folder:

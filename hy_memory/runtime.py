@@ -143,6 +143,7 @@ def open_runtime(settings: Settings, service: object = None, clock: Clock | None
         keywords=CheckedKeywords(keywords, backend.name) if keywords else None,
         reranker=reranker,
         rerank_blend=settings.recall.blend(),
+        second_hop=settings.recall.local_rerank_second_hop,
         conversations=conversations,
         entities=entities,
         weights=_weights(settings),
@@ -227,12 +228,12 @@ def open_embedder(
 
 
 def open_reranker(settings: Settings) -> Reranker | None:
-    """Return the reranker of the chosen kind, loaded, or None where local rerank is off.
+    """Return the reranker of the chosen kind, loaded, or None where local rerank is off or needs none.
 
     Raises RerankerLoadError, also where its extra is missing.
     """
     section = settings.recall
-    if not section.local_rerank_enabled:
+    if not section.local_rerank_enabled or section.local_rerank_kind == "second_hop":
         return None
     options = RerankerOptions(
         model=section.local_rerank_model,

@@ -64,7 +64,8 @@ class ReadPorts:
     """What the stages may reach.
 
     `keywords` is None where the backend has no keyword recall, `reranker` where local rerank is off
-    (`rerank_blend` is the share of its judgement in the order),
+    or has no model (`rerank_blend` is the share of its judgement in the order, `second_hop` the weight of
+    what the best hits' other words say there),
     `conversations` where episodes are not to be had, `entities` where that channel is off. `timezone`
     (IANA) is the asker's.
     """
@@ -75,6 +76,7 @@ class ReadPorts:
     keywords: KeywordIndex | None
     reranker: Reranker | None = None
     rerank_blend: float = 1.0
+    second_hop: float = 0.0
     conversations: HasConversations | None = None
     entities: EntityIndex | None = None
     weights: RankingWeights = field(default_factory=RankingWeights)

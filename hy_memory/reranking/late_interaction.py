@@ -79,7 +79,7 @@ def judgement(nearness: ScoreArray) -> ScoreArray:
 
 
 def open_reranker(options: RerankerOptions) -> LateInteraction:
-    """Return the reranker, its model loaded: 0.5 s, and 120 MB of memory beside the cache.
+    """Return the reranker, its model loaded: 0.5 s, and 150 MB of memory beside the cache.
 
     Raises RerankerLoadError (a RuntimeError) where the package with the model is missing, or its file has
     another form.

@@ -10,7 +10,7 @@ from pydantic import BaseModel, ConfigDict, Field, JsonValue, SecretStr, field_v
 Name = Annotated[str, Field(min_length=1)]
 
 
-RerankKind: TypeAlias = Literal["cross_encoder", "late_interaction"]
+RerankKind: TypeAlias = Literal["cross_encoder", "late_interaction", "second_hop"]
 ProfileField: TypeAlias = Literal["name", "age", "location", "occupation", "employer"]
 
 
@@ -160,7 +160,7 @@ class RecallSection(Section):
     )
     local_rerank_kind: RerankKind = Field(
         default="cross_encoder",
-        description="cross_encoder (extra `rerank`) or late_interaction (the model of `e5`, extra `local`)",
+        description="cross_encoder (extra `rerank`), late_interaction (extra `local`), second_hop (no model)",
         json_schema_extra=env("MEMORY_LOCAL_RERANK_KIND"),
     )
     local_rerank_blend: float | None = Field(
@@ -170,6 +170,13 @@ class RecallSection(Section):
         description="share of the reranker in the order, the rest is the hits' own score "
         "(default: 1 for a cross-encoder, 0.5 for late interaction)",
         json_schema_extra=env("MEMORY_LOCAL_RERANK_BLEND"),
+    )
+    local_rerank_second_hop: float = Field(
+        default=0.8,
+        ge=0,
+        le=4,
+        description="weight of what the best hits' other words say for a hit; nothing where `blend` is 1",
+        json_schema_extra=env("MEMORY_LOCAL_RERANK_SECOND_HOP"),
     )
     local_rerank_model: Name = Field(
         default="nreimers/mmarco-mMiniLMv2-L6-H384-v1",

@@ -113,7 +113,7 @@ class Searching(Working):
         )
         sources = parse_sources(include_sources, exclude_sources)
         where = current(scope, sources)
-        reranked = check.flag("rerank", rerank) and runtime.reading.reranker is not None
+        reranked = check.flag("rerank", rerank) and runtime.settings.recall.local_rerank_enabled
         top_k = check.count("limit", limit)
         request = SearchRequest(
             request_id=runtime.clock.new_id()
