@@ -16,6 +16,7 @@ from urllib.parse import urlsplit
 import numpy as np
 import numpy.typing as npt
 
+from hy_memory.edit_source import EditSource
 from hy_memory.filters.scope import ScopedFilter
 from hy_memory.ranking.calibration import Calibration
 from hy_memory.values.point import Changes, FloatArray, IdArray, Point
@@ -250,7 +251,7 @@ class EmbeddingService(Protocol):
         ...
 
 
-class Ledger(PointSource, Protocol):
+class Ledger(PointSource, EditSource, Protocol):
     """The truth: every record, version, vector and change. Each writing verb is one transaction.
 
     Raises LedgerError where the store cannot be read or written; nothing of a failed write remains.

@@ -23,6 +23,7 @@ class Replayed:
     pieces: tuple[Piece, ...]
     content: str | None = None
     old_path: str = ""
+    is_gone: bool = False
 
 
 def replay(edits: Sequence[FileEdit], contents: Mapping[str, str | None]) -> list[Replayed]:
@@ -46,7 +47,8 @@ def _replayed(edit: FileEdit, known: dict[str, str | None]) -> Replayed | None:
         was_there = before is not None or source not in known
         known[edit.path] = None
         gone = () if before is None else compared(before, "", source, is_gone=True)
-        return Replayed(edit.path, gone or (Piece("", None, None),)) if was_there else None
+        gone = gone or (Piece("", None, None),)  # of all that is known of it
+        return Replayed(edit.path, gone, is_gone=True) if was_there else None
     after = _after(edit, before)
     known.pop(edit.path, None)
     if after is None:

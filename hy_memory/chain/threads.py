@@ -95,6 +95,10 @@ def closed(place: Place, versions: Sequence[Version], parts: tuple[str, ...] = (
     return Thread(place, tuple(versions), tuple(_returns(versions)), parts)
 
 
+def _code(one: _Open) -> str | None:
+    return one.state if one.is_known else "\n".join(_parts(one)) or None
+
+
 def _parts(one: _Open) -> tuple[str, ...]:
     return tuple(text for text in one.regions if text is not None)
 
@@ -120,6 +124,10 @@ class _Fold:
     def add(self, edit: CodeEdit, piece: Piece) -> None:
         """Give the thread of a piece its next version."""
         place = (edit.path, piece.symbol)
+        if piece.before is None and piece.after is None:  # a file went of which nothing else was known
+            for thread in [one for at, one in self.open.items() if at[0] == edit.path]:
+                _append(thread, _version(edit, replace(piece, before=_code(thread), is_whole=True), thread))
+            return
         if piece.target is not None:
             self._leave(place, piece)
             return

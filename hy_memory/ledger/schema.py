@@ -1,7 +1,8 @@
 """The ledger's tables: one schema for SQLite and PostgreSQL.
 
 Text lives in `records.content`, `records.context`, `records.claims`, `versions.content`,
-`versions.context` and, where a writer put it there, `outcomes.answer`; nothing else holds any. JSON is kept
+`versions.context`, `edits.words`, `edits.pieces`, `edits.content` (by zlib) and, where a writer put it
+there, `outcomes.answer`; nothing else holds any. JSON is kept
 as ASCII text, so that both engines give back exactly what was stored, whatever characters or numbers it
 holds.
 """
@@ -23,7 +24,7 @@ from sqlalchemy import (
     text,
 )
 
-REVISION = "0004"
+REVISION = "0005"
 """The newest migration; a test holds it equal to Alembic's own head."""
 
 METADATA = MetaData()
@@ -140,6 +141,28 @@ closings = Table(  # where callers said that a session ended
     Column("session_id", KEY, primary_key=True),
     Column("at", Double, primary_key=True),
     sqlite_with_rowid=False,
+)
+
+edits = Table(  # what coding sessions did to files; a row goes with the raw turn that it was read from
+    "edits",
+    METADATA,
+    Column("seq", SEQUENCE, primary_key=True, autoincrement=True),
+    Column("record_id", KEY, ForeignKey("records.id", ondelete="CASCADE"), nullable=False),
+    Column("user_id", KEY, nullable=False),
+    Column("workspace", KEY, nullable=False),  # "" where none was named, as of the branch
+    Column("branch", KEY, nullable=False),
+    Column("path", KEY, nullable=False),
+    Column("old_path", KEY),
+    Column("source", KEY, nullable=False),
+    Column("turn", BigInteger, nullable=False),
+    Column("words", Text, nullable=False),
+    Column("pieces", Text, nullable=False),
+    Column("content", LargeBinary),  # NULL where it is not known, empty where the file is gone
+    Column("at", Double, nullable=False),
+    Index("edits_by_record", "record_id", "seq"),
+    Index("edits_by_path", "user_id", "workspace", "branch", "path", "seq"),
+    Index("edits_by_old_path", "user_id", "workspace", "branch", "old_path", "seq"),
+    sqlite_autoincrement=True,  # the order of edits stays what it was, whatever was deleted
 )
 
 projections = Table(

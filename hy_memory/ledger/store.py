@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterable, Iterator, Sequence
+from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from typing import Any
 
@@ -13,6 +13,7 @@ from hy_memory.filters.tree import EVERYTHING
 from hy_memory.ledger.checks import logical_problems
 from hy_memory.ledger.closings import ClosingWriter
 from hy_memory.ledger.database import Database
+from hy_memory.ledger.edits import EditTable
 from hy_memory.ledger.identity import EMBEDDER, from_json
 from hy_memory.ledger.moment import entries_at
 from hy_memory.ledger.prepared import Prepared
@@ -20,6 +21,7 @@ from hy_memory.ledger.rows import to_change, to_claimed, to_outcome, to_points, 
 from hy_memory.ledger.selection import Selection
 from hy_memory.ledger.transaction import Transaction
 from hy_memory.ledger.turns import TurnReader
+from hy_memory.values.code import CodeEdit, Ground
 from hy_memory.values.point import Changes, FloatArray, Point
 from hy_memory.values.record import Claimed, MemoryRecord, Page, RecordVersion
 from hy_memory.values.turn import TurnChanges
@@ -37,6 +39,7 @@ class SqlLedger:
         self._clock = clock
         self._turns = TurnReader(database)
         self._closings = ClosingWriter(database)
+        self._edits = EditTable(database)
 
     # writing
 
@@ -52,6 +55,7 @@ class SqlLedger:
                 transaction.keep_outcome(outcome)
             if entries:
                 transaction.insert(entries, None if outcome is None else outcome.request_id)
+                self._edits.insert(transaction.cursor, [edit for one in entries for edit in one.edits])
         return None
 
     def replace(self, entry: Entry, expected_version: int) -> None:
@@ -96,6 +100,33 @@ class SqlLedger:
         """Give one user the closings of another."""
         with self._writing() as transaction:
             self._closings.copy(transaction.cursor, source_user, target_user)
+
+    # the coding chain
+
+    def edits(self, ground: Ground, paths: Sequence[str], limit: int) -> tuple[CodeEdit, ...]:
+        """Return the newest edits of files by their names, in their order."""
+        with self._database.snapshot() as cursor:
+            return tuple(self._edits.read(cursor, ground, paths, limit))
+
+    def edits_of(self, record_ids: Sequence[str]) -> tuple[CodeEdit, ...]:
+        """Return the edits read from raw turns."""
+        with self._database.read() as cursor:
+            return tuple(self._edits.of_records(cursor, record_ids))
+
+    def contents(self, ground: Ground, paths: Sequence[str]) -> dict[str, str | None]:
+        """Return the files that are known as a whole."""
+        with self._database.snapshot() as cursor:
+            return self._edits.contents(cursor, ground, paths)
+
+    def edit_count(self, user_id: str) -> int:
+        """Return how many edits a user has."""
+        with self._database.read() as cursor:
+            return self._edits.count(cursor, user_id)
+
+    def copy_edits(self, source_user: str, target_user: str, renamed: Mapping[str, str]) -> None:
+        """Give one user the edits of another."""
+        with self._writing() as transaction:
+            self._edits.copy(transaction.cursor, source_user, target_user, renamed)
 
     # reading
 

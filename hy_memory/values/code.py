@@ -65,23 +65,33 @@ class Piece:
 
 
 @dataclass(frozen=True, slots=True)
+class Ground:
+    """What keeps histories apart: a user's coding memory, a workspace, a branch; "" where none is named."""
+
+    user_id: str
+    workspace: str = ""
+    branch: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class CodeEdit:
-    """An edit of one file as it is kept: whose it is, what was asked for, and what it did to each symbol.
+    """An edit of one file as it is kept: where it was made, what was asked for, what it did to each symbol.
 
     `record_id` is the raw turn it was read from, and goes with that. `turn` numbers what a user asked for
     within that. `seq` orders all edits of a store, 0 before it is stored. `content` is the whole file
-    afterwards, None where that is not known, or the file gone; it is not read back with the rest.
+    afterwards, None where that is not known, or the file gone (`is_gone`); the two are not read back with
+    the rest.
     """
 
     record_id: str
-    user_id: str
-    workspace: str
-    branch: str
+    ground: Ground
     path: str
     turn: int
     words: str
     pieces: tuple[Piece, ...]
     at: float
+    source: str = "default"
     old_path: str = ""
     content: str | None = field(default=None, repr=False)
+    is_gone: bool = False
     seq: int = 0

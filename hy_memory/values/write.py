@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 
+from hy_memory.values.code import CodeEdit
 from hy_memory.values.point import FloatArray, TermVector
 from hy_memory.values.record import Json, MemoryRecord
 
@@ -15,13 +16,15 @@ class Entry:
     """A record with what makes it searchable; without `vector` and `terms` it is only kept (raw turns).
 
     `supersedes` is asked for when the entry is inserted: the id of a stored record whose place it takes.
-    The ledger finds the newest member of that record's chain and links the two.
+    The ledger finds the newest member of that record's chain and links the two. `edits` are the changes of
+    files that a raw turn of a coding session tells of; they are stored, and go, with it.
     """
 
     record: MemoryRecord
     vector: FloatArray | None = None
     terms: TermVector | None = None
     supersedes: str | None = None
+    edits: tuple[CodeEdit, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

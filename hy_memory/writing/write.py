@@ -219,6 +219,7 @@ def _clone(source_user: str, target_user: str, ports: WritePorts) -> int:
             copy = _copied(record, target_user, renamed)
             entries.append(Entry(copy, point.vector, point.terms) if point else Entry(copy))
         ports.ledger.insert(entries)
+    ports.ledger.copy_edits(source_user, target_user, renamed)
     return len(records)
 
 

@@ -9,8 +9,9 @@ from hypothesis import strategies as st
 
 from hy_memory.chain.replay import replay
 from hy_memory.chain.threads import Thread, folded
-from hy_memory.values.code import CodeEdit, FileEdit, Fragment
+from hy_memory.values.code import CodeEdit, FileEdit, Fragment, Ground
 
+HERE = Ground("u", "w", "b")
 F = "def f():\n    return {}\n"
 LONG = "def {}():\n    first = load()\n    second = {}\n    return first + second\n"
 
@@ -25,15 +26,13 @@ def fold(*turns: Sequence[FileEdit], words: Sequence[str] = ()) -> dict[tuple[st
             edits.append(
                 CodeEdit(
                     "r",
-                    "u",
-                    "w",
-                    "b",
+                    HERE,
                     done.path,
                     at,
                     said,
                     done.pieces,
                     float(at),
-                    done.old_path,
+                    old_path=done.old_path,
                     seq=len(edits),
                 )
             )
@@ -139,12 +138,15 @@ def test_parts_of_an_unknown_file_are_followed_by_their_lines() -> None:
     assert thread.parts == ("one = 1\n", "two = 2\n")
 
 
+def test_what_was_known_of_a_removed_file_is_gone() -> None:
+    thread = fold(part("a.py", "one = 1", "one = 2"), [FileEdit("a.py", is_deleted=True)])["a.py", ""]
+    assert (afters(thread), thread.current) == (["one = 2", None], None)
+
+
 def test_what_changed_outside_is_a_gap() -> None:
-    first = CodeEdit(
-        "r", "u", "w", "b", "a.py", 0, "x", replay(whole("a.py", F.format(1)), {})[0].pieces, 0.0
-    )
+    first = CodeEdit("r", HERE, "a.py", 0, "x", replay(whole("a.py", F.format(1)), {})[0].pieces, 0.0)
     other = replay(part("a.py", "2", "3"), {"a.py": F.format(2)})[0]
-    second = CodeEdit("r", "u", "w", "b", "a.py", 1, "y", other.pieces, 1.0)
+    second = CodeEdit("r", HERE, "a.py", 1, "y", other.pieces, 1.0)
     (thread,) = folded([first, second])
     assert [one.is_gap for one in thread.versions] == [False, True]
     assert thread.current == F.format(3)

@@ -17,6 +17,7 @@ import pytest
 
 from hy_memory.errors import ClosedError
 from hy_memory.ports import Ledger
+from hy_memory.testing.contracts.ledger_edits import LedgerEdits
 from hy_memory.testing.contracts.ledger_moments import LedgerMoments
 from hy_memory.testing.contracts.ledger_reading import LedgerReading
 from hy_memory.testing.contracts.ledger_rows import entry, kept, listed, point_bytes, updated
@@ -27,7 +28,7 @@ from hy_memory.testing.contracts.ledger_writing import LedgerWriting, outcome
 OpenStore = Callable[[], Ledger]
 
 
-class LedgerContract(LedgerWriting, LedgerReading, LedgerMoments, LedgerTurns, LedgerSuccession):
+class LedgerContract(LedgerWriting, LedgerReading, LedgerMoments, LedgerTurns, LedgerSuccession, LedgerEdits):
     """Every promise of `Ledger`; a store passes all of it or is no ledger."""
 
     @pytest.fixture
