@@ -162,13 +162,22 @@ class Memories(TypedDict):
 
 
 class Rewrite(TypedDict):
-    """What became of the question before it was searched for."""
+    """What became of the question before it was searched for; `created_before` where it limits the time."""
 
     used: bool
     original_query: str
     effective_query: str
     created_after: float | None
+    created_before: NotRequired[float]
     scene: str
+
+
+class LLMUsage(TypedDict):
+    """Requests to the language model, and the tokens it counted (0 where it does not say)."""
+
+    calls: Count
+    prompt_tokens: Count
+    completion_tokens: Count
 
 
 StageTrace = TypedDict("StageTrace", {"stage": str, "ms": Milliseconds, "in": Count, "out": Count})
@@ -203,6 +212,7 @@ class _AnySearch(TypedDict):
     request_id: str
     memories: Memories
     elapsed_ms: Milliseconds
+    usage: NotRequired[LLMUsage]
 
 
 class SucceededSearch(_AnySearch):
@@ -240,7 +250,10 @@ class FinalizeAnswer(TypedDict):
 
 
 class WriteAnswer(TypedDict):
-    """The answer of `add`: `memory_id` is the first of `memory_ids`."""
+    """The answer of `add`: `memory_id` is the first of `memory_ids`.
+
+    `usage` and `degraded` where a language model was asked, or should have been and failed.
+    """
 
     success: bool
     scene: str
@@ -250,6 +263,8 @@ class WriteAnswer(TypedDict):
     searchable: bool
     request_id: str
     elapsed_ms: Milliseconds
+    usage: NotRequired[LLMUsage]
+    degraded: NotRequired[list[DegradedPart]]
 
 
 class DeleteAnswer(TypedDict):

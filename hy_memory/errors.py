@@ -13,6 +13,9 @@ HyMemoryError
 ├── ForkedError (RuntimeError)             the client was made before a fork
 ├── EmbeddingError                         the embedder failed or answered nonsense
 ├── RerankError                            the reranker failed or answered nonsense
+├── LLMError                               the language model could not be reached, or was late
+│   ├── LLMRefusedError (ConfigurationError)  it refused: key, address or model are wrong
+│   └── LLMAnswerError                     it answered something else than was asked for
 ├── LedgerError                            the ledger cannot be read or written
 ├── BackendError                           a vector backend failed or answered nonsense
 └── PartTimeoutError (TimeoutError)        a part of a search was late
@@ -97,6 +100,18 @@ class EmbeddingError(HyMemoryError):
 
 class RerankError(HyMemoryError):
     """The reranker raised, or gave NaN, infinite, or too few scores; the order before it stands."""
+
+
+class LLMError(HyMemoryError):
+    """The language model could not be reached, failed, or was late; what needs none goes on."""
+
+
+class LLMRefusedError(LLMError, ConfigurationError):
+    """The service refused a request that will be refused again: its key, address or model are wrong."""
+
+
+class LLMAnswerError(LLMError):
+    """The language model answered prose, or JSON of another shape, also when it was told what is wrong."""
 
 
 class LedgerError(HyMemoryError):

@@ -33,6 +33,7 @@ LOCAL_KEYWORDS = "hy_memory.keyword.index:LocalKeywordIndex"
 LOCAL_ENTITIES = "hy_memory.keyword.entities:LocalEntityIndex"
 LOCAL_RERANKER = "hy_memory.reranking.cross_encoder:open_reranker"
 LATE_INTERACTION = "hy_memory.reranking.late_interaction:open_reranker"
+LLM = "hy_memory.llm.openai:open_chat_model"
 LEDGER = "hy_memory.ledger.open:open_ledger"
 
 _EXTRA_OF = {
@@ -44,6 +45,7 @@ _EXTRA_OF = {
     "tokenizers": ("onnx", "tokenizers"),
     "torch": ("rerank", "torch"),
     "transformers": ("rerank", "transformers"),
+    "openai": ("llm", "openai"),
     "psycopg": ("postgres", "psycopg"),
 }
 

@@ -14,6 +14,7 @@ from hy_memory.answers import (
     FailedSearch,
     FoldedItem,
     FoundItem,
+    LLMUsage,
     Neighbour,
     ProfileAnswer,
     ProfileField,
@@ -30,6 +31,7 @@ from hy_memory.values.lane import lane_of, user_of
 from hy_memory.values.record import Json, MemoryRecord, RecordVersion, Status, is_reserved
 from hy_memory.values.request import Explain, SearchRequest
 from hy_memory.values.result import ChainText, Degradation, Episode, Hit, SearchResult, StageTrace
+from hy_memory.values.usage import Usage
 from hy_memory.values.write import Change, Written
 
 
@@ -102,12 +104,24 @@ def search_answer(result: SearchResult, request: SearchRequest) -> SucceededSear
 
 def rewrite(request: SearchRequest, scene: str) -> Rewrite:
     """Return what became of the question before it was searched for."""
-    return {
-        "used": False,
-        "original_query": request.query,
+    told: Rewrite = {
+        "used": request.is_rewritten,
+        "original_query": request.original_query or request.query,
         "effective_query": request.query,
         "created_after": request.created_after,
         "scene": scene,
+    }
+    if request.is_rewritten and request.created_before is not None:
+        told["created_before"] = request.created_before
+    return told
+
+
+def usage(spent: Usage) -> LLMUsage:
+    """Return what a language model was asked and what it counted."""
+    return {
+        "calls": spent.calls,
+        "prompt_tokens": spent.prompt_tokens,
+        "completion_tokens": spent.completion_tokens,
     }
 
 

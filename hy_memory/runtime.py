@@ -21,11 +21,14 @@ from hy_memory.embedding.service import adapt_service
 from hy_memory.errors import ConfigurationError, InvalidArgumentError, MissingExtraError, RerankerLoadError
 from hy_memory.identity import check_same, identity_of
 from hy_memory.index_checks import CheckedKeywords, CheckedVectors
+from hy_memory.llm.options import LLMFactory, LLMOptions
+from hy_memory.llm.port import ChatModel
 from hy_memory.plugins import (
     BACKENDS,
     EMBEDDERS,
     LATE_INTERACTION,
     LEDGER,
+    LLM,
     LOCAL_ENTITIES,
     LOCAL_KEYWORDS,
     LOCAL_RERANKER,
@@ -49,6 +52,7 @@ from hy_memory.ports import (
 from hy_memory.projection import Feeder, FreshKeywords, FreshVectors
 from hy_memory.ranking.weights import RankingWeights
 from hy_memory.reading.as_of import Moments
+from hy_memory.reading.request import Asked
 from hy_memory.reading.stages.entities import entity_leg
 from hy_memory.reading.stages.fold import fold
 from hy_memory.reading.stages.neighbours import neighbours
@@ -81,6 +85,7 @@ class Runtime:
     reading: ReadPorts
     moments: Moments
     writing: WritePorts
+    llm: ChatModel | None
     switched_off: frozenset[Stage]
     closing: ExitStack
 
@@ -99,9 +104,17 @@ class Runtime:
             return self.reading
         return self.moments.ports(self.reading, request.where.user_ids, request.as_of)
 
-    def pool(self, limit: int, *, rerank: bool) -> int:
-        """Return how many hits a search for `limit` keeps until the cut: more if they are reranked."""
-        return limit * self.settings.recall.local_rerank_pool_factor if rerank else limit
+    def asked(self) -> Asked:
+        """Return what a search that is asked for now takes from this client."""
+        recall = self.settings.recall
+        return Asked(
+            now=self.clock.now(),
+            new_id=self.clock.new_id,
+            embedder=self.embedder,
+            reranks=recall.local_rerank_enabled,
+            pool_factor=recall.local_rerank_pool_factor,
+            neighbours=self.settings.episodes.neighbours,
+        )
 
     def close(self) -> None:
         """Close what was opened; closing twice is no error."""
@@ -123,6 +136,9 @@ def open_runtime(settings: Settings, service: object = None, clock: Clock | None
         check_identity(embedder, ledger)
         backend = open_backend(settings, embedder.dims, ledger)
         opened.callback(backend.close)
+        llm = open_llm(settings)
+        if llm is not None:
+            opened.callback(llm.close)
         keywords = _keywords(settings, backend, ledger, opened)
         conversations = _conversations(settings, ledger)
         opened.callback(conversations.close)
@@ -161,6 +177,7 @@ def open_runtime(settings: Settings, service: object = None, clock: Clock | None
         reading=timed(reading, workers),
         moments=workers.timed(moments) if workers else moments,
         writing=WritePorts(ledger, embedder, clock, feeder),
+        llm=workers.timed(llm) if workers and llm else llm,
         switched_off=_switched_off(settings),
         closing=closing,
     )
@@ -250,6 +267,16 @@ def open_reranker(settings: Settings) -> Reranker | None:
     except MissingExtraError as error:
         raise RerankerLoadError(options.model, str(error)) from error
     return factory(options)
+
+
+def open_llm(settings: Settings) -> ChatModel | None:
+    """Return the language model, None where none is configured."""
+    section = settings.llm
+    if not section.is_configured:
+        return None
+    factory = cast("LLMFactory", load(LLM))
+    key = section.api_key.get_secret_value() if section.api_key else None
+    return factory(LLMOptions(section.model, section.base_url, key, section.timeout))
 
 
 def check_identity(embedder: Embedder, ledger: Ledger) -> None:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from functools import lru_cache
 
 from hy_memory.errors import InvalidArgumentError
@@ -15,7 +16,7 @@ from hy_memory.values import check
 from hy_memory.values.instant import LATEST, is_date_only, to_epoch
 from hy_memory.values.point import FloatArray
 from hy_memory.values.record import NORMAL_LAYERS, Layer, Status
-from hy_memory.values.request import BucketRequest, Explain
+from hy_memory.values.request import BucketRequest, Explain, SearchRequest
 from hy_memory.values.vectors import unit_rows
 
 _DAY = 86_400.0
@@ -26,15 +27,91 @@ MIXED = "mixed"
 _ACTIVE = Compare("status", Op.EQ, Status.ACTIVE.value)
 
 
-def parse_query(query: object, queries: object) -> str:
-    """Return the question: `query`, or the last of `queries` (earlier ones are context)."""
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What a request takes from the client that is asked: its clock, its embedder, and its settings.
+
+    Where it `reranks`, `pool_factor` times `limit` hits are chosen from; `neighbours` are shown with a hit.
+    """
+
+    now: float
+    new_id: Callable[[], str]
+    embedder: Embedder
+    reranks: bool
+    pool_factor: int
+    neighbours: int
+
+
+def search_request(
+    asked: Asked,
+    question: str,
+    *,
+    include_sources: object,
+    exclude_sources: object,
+    limit: object,
+    min_score: object,
+    schema_limit: object,
+    schema_min_score: object,
+    intention_limit: object,
+    created_after: object,
+    created_before: object,
+    layers: object,
+    query_embedding: object,
+    rerank: object,
+    request_id: object,
+    as_of: object,
+    explain: object,
+    **scope_of: object,
+) -> SearchRequest:
+    """Return the request for `search`, its arguments checked; `scope_of` are users, agents … and filters."""
+    moment = parse_as_of(as_of, asked.now)
+    now = asked.now if moment is None else moment
+    least, least_schema = (
+        check.score("min_score", min_score),
+        check.score("schema_min_score", schema_min_score),
+    )
+    scope = parse_scope(
+        include_sources=include_sources,
+        exclude_sources=exclude_sources,
+        created_after=created_after,
+        created_before=created_before,
+        **scope_of,
+    )
+    sources = parse_sources(include_sources, exclude_sources)
+    where = current(scope, sources)
+    reranked = check.flag("rerank", rerank) and asked.reranks
+    top_k = check.count("limit", limit)
+    return SearchRequest(
+        request_id=asked.new_id() if request_id is None else check.identifier("request_id", request_id),
+        query=question,
+        where=within(where, searchable_layers(layers, now)),
+        top_k=top_k,
+        pool=top_k * asked.pool_factor if reranked else top_k,
+        min_score=least,
+        schemas=bucket(where, layers, Layer.L6_SCHEMA, schema_limit, min_score=least_schema, now=now),
+        intentions=bucket(where, layers, Layer.L7_INTENTION, intention_limit, min_score=least, now=now),
+        asked_at=now,
+        created_after=None if created_after is None else to_epoch("created_after", created_after),
+        created_before=None if created_before is None else to_epoch("created_before", created_before),
+        query_embedding=parse_embedding(query_embedding, asked.embedder),
+        rerank=reranked,
+        neighbours=asked.neighbours,
+        explain=parse_explain(explain),
+        as_of=moment,
+        sources=sources,
+        scope=where.tree,
+    )
+
+
+def parse_queries(query: object, queries: object) -> tuple[str, ...]:
+    """Return `query`, or `queries`: the last one is the question, earlier ones are its context."""
     if (query is None) == (queries is None):
         raise InvalidArgumentError("query", query, "give exactly one of query and queries")
     if query is not None:
-        return check.text("query", query)
+        return (check.text("query", query),)
     if isinstance(queries, str) or not isinstance(queries, list | tuple) or not queries:
         raise InvalidArgumentError("queries", queries, "give a non-empty list of texts")
-    return [check.text(f"queries[{at}]", one) for at, one in enumerate(queries)][-1]
+    return tuple(check.text(f"queries[{at}]", one) for at, one in enumerate(queries))
 
 
 def parse_scope(
@@ -179,8 +256,4 @@ def parse_mode(search_mode: object) -> str:
     """Return the mode of a search."""
     if not isinstance(search_mode, str) or search_mode not in SEARCH_MODES:
         raise InvalidArgumentError("search_mode", search_mode, f"give one of {', '.join(SEARCH_MODES)}")
-    if search_mode == "agentic":
-        raise InvalidArgumentError(
-            "search_mode", search_mode, "it needs an LLM, which is not in this version"
-        )
     return str(search_mode)

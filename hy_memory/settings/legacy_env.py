@@ -28,7 +28,11 @@ _NAMES = frozenset({
 })  # fmt: skip
 
 
-_READ_HERE = ("MEMORY_PROFILE_F", "MEMORY_EPISODE_GAP", "MEMORY_EPISODE_NEIGH")
+_READ_HERE = (
+    "MEMORY_PROFILE_F", "MEMORY_EPISODE_GAP", "MEMORY_EPISODE_NEIGH", "MEMORY_LLM_MOD", "MEMORY_LLM_BAS",
+    "MEMORY_LLM_API", "MEMORY_LLM_TIMEO", "MEMORY_ENABLE_QUERY", "MEMORY_QUERY_REWRITE_MAX",
+    "MEMORY_CODING_EN",
+)  # fmt: skip
 """Beginnings, inside those families, of names that are read here: a misspelt one is a mistake."""
 
 

@@ -18,8 +18,6 @@ from hy_memory.settings.root import Settings
 _OURS = ("MEMORY_", "HY_MEMORY_", "HCM_")
 """Prefixes whose unknown names are errors: a typing mistake must not pass for a setting."""
 _LATER = {
-    "llm": "LLM writing and query rewriting",
-    "coding": "working and coding memory",
     "dynamics": "memory dynamics",
     "topology": "the living topology",
 }

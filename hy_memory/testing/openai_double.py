@@ -2,6 +2,7 @@
 
 with OpenAIDouble() as service:
     service.script(Reply(status=429, headers={"Retry-After": "0"}))
+    service.say({"scene": "chat"}, "prose")  # what the next two chats answer
     ... base_url=service.url ...
     assert service.requests[0].body["model"] == "m"
 """
@@ -66,7 +67,11 @@ class OpenAIDouble:
     def __init__(self, dims: int = 8) -> None:
         self.dims = dims
         self.requests: list[Received] = []
-        self.routes: dict[str, Route] = {"/v1/embeddings": self.embeddings}
+        self.routes: dict[str, Route] = {
+            "/v1/embeddings": self.embeddings,
+            "/v1/chat/completions": self.completion,
+        }
+        self._said: deque[object] = deque()
         self._script: deque[Reply] = deque()
         self._server = ThreadingHTTPServer(("127.0.0.1", 0), self._handler())
         self._server.daemon_threads = True
@@ -92,6 +97,30 @@ class OpenAIDouble:
             for at, text in enumerate(texts)
         ]
         return {"object": "list", "model": body["model"], "data": data[::-1]}
+
+    def say(self, *contents: object) -> None:
+        """Answer the next chats with `contents`: a text as it is, anything else as JSON."""
+        self._said.extend(contents)
+
+    @property
+    def chats(self) -> list[Received]:
+        """The requests for chat completions."""
+        return [one for one in self.requests if one.path == "/v1/chat/completions"]
+
+    def completion(self, body: Body) -> object:
+        """Return a chat completion with what `say` was told, in order; an empty object when it is through."""
+        content = self._said.popleft() if self._said else {}
+        text = content if isinstance(content, str) else json.dumps(content, ensure_ascii=False)
+        messages = cast("list[dict[str, str]]", body["messages"])
+        size = sum(len(one["content"]) for one in messages)
+        return {
+            "object": "chat.completion",
+            "model": body["model"],
+            "choices": [
+                {"index": 0, "finish_reason": "stop", "message": {"role": "assistant", "content": text}}
+            ],
+            "usage": {"prompt_tokens": size // 4, "completion_tokens": len(text) // 4},
+        }
 
     def __enter__(self) -> Self:
         self._thread.start()

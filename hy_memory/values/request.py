@@ -42,6 +42,7 @@ class SearchRequest:
     shown with it. `query_embedding` is (dims,) float32 of unit length, or None to embed `query`.
     `asked_at` (epoch seconds) is the moment that "yesterday" is relative to; `as_of` the earlier moment
     that is asked about, None for now.
+    `original_query` is what the caller asked, where a language model said it in full (`is_rewritten`).
     `sources` is the source filter, None where there is none: under it `where` admits superseded records
     too, and those are hits that no admitted newer one stands for. `scope` is all that the caller asked
     for, whatever the bucket.
@@ -57,6 +58,9 @@ class SearchRequest:
     intentions: BucketRequest
     asked_at: float = 0.0
     created_after: float | None = None
+    created_before: float | None = None
+    original_query: str = ""
+    is_rewritten: bool = False
     query_embedding: FloatArray | None = None
     rerank: bool = False
     neighbours: int = 0

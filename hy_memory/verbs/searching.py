@@ -12,26 +12,13 @@ from hy_memory.aio import twin
 from hy_memory.pipeline import Guarded
 from hy_memory.reading.context import Context, build
 from hy_memory.reading.read import read
-from hy_memory.reading.request import (
-    bucket,
-    current,
-    parse_as_of,
-    parse_embedding,
-    parse_explain,
-    parse_mode,
-    parse_query,
-    parse_scope,
-    parse_sources,
-    searchable_layers,
-    within,
-)
+from hy_memory.reading.request import parse_mode, parse_queries, search_request
 from hy_memory.values import check
-from hy_memory.values.instant import to_epoch
 from hy_memory.values.point import FloatArray
-from hy_memory.values.record import Layer
 from hy_memory.values.request import SearchRequest
 from hy_memory.verbs.arguments import Moment
 from hy_memory.verbs.attempt import attempt
+from hy_memory.verbs.judging import Judging, noted
 from hy_memory.verbs.working import Working
 from hy_memory.work.request import (
     WorkRequest,
@@ -46,7 +33,7 @@ from hy_memory.work.scope import CHAT, EVERYWHERE, parse_place
 _log = logging.getLogger("hy_memory")
 
 
-class Searching(Working):
+class Searching(Working, Judging):
     """The verbs that answer questions."""
 
     def search(
@@ -91,53 +78,44 @@ class Searching(Working):
             InvalidArgumentError: an argument cannot be meant; nothing was touched.
         """
         started = time.perf_counter()
-        runtime = self._open()
         wanted, place = parse_scene(scene), parse_place(workspace_id, branch)
         refuse_mismatch(wanted, place, layers)
-        parse_mode(search_mode)
+        texts = parse_queries(query, queries)
+        task = self._task(
+            parse_mode(search_mode),
+            None if queries is None else texts,
+            has_scene=scene is not None,
+            has_layers=bool(layers),
+        )
         thresholds = parse_thresholds(working_fact_min_score, working_experience_min_score)
-        now = runtime.clock.now()
-        moment = parse_as_of(as_of, now)
-        now = now if moment is None else moment
-        least = check.score("min_score", min_score)
-        least_schema = check.score("schema_min_score", schema_min_score)
-        scope = parse_scope(
+        request = search_request(
+            self._open().asked(),
+            texts[-1],
             user_ids=user_ids,
             agent_ids=agent_ids,
             session_ids=session_ids,
             include_sources=include_sources,
             exclude_sources=exclude_sources,
+            limit=limit,
+            min_score=min_score,
+            schema_limit=schema_limit,
+            schema_min_score=schema_min_score,
+            intention_limit=intention_limit,
             created_after=created_after,
             created_before=created_before,
+            layers=layers,
+            query_embedding=query_embedding,
+            rerank=rerank,
+            request_id=request_id,
             filters=filters,
+            as_of=as_of,
+            explain=explain,
         )
-        sources = parse_sources(include_sources, exclude_sources)
-        where = current(scope, sources)
-        reranked = check.flag("rerank", rerank) and runtime.settings.recall.local_rerank_enabled
-        top_k = check.count("limit", limit)
-        request = SearchRequest(
-            request_id=runtime.clock.new_id()
-            if request_id is None
-            else check.identifier("request_id", request_id),
-            query=parse_query(query, queries),
-            where=within(where, searchable_layers(layers, now)),
-            top_k=top_k,
-            pool=runtime.pool(top_k, rerank=reranked),
-            min_score=least,
-            schemas=bucket(where, layers, Layer.L6_SCHEMA, schema_limit, min_score=least_schema, now=now),
-            intentions=bucket(where, layers, Layer.L7_INTENTION, intention_limit, min_score=least, now=now),
-            asked_at=now,
-            created_after=None if created_after is None else to_epoch("created_after", created_after),
-            query_embedding=parse_embedding(query_embedding, runtime.embedder),
-            rerank=reranked,
-            neighbours=runtime.settings.episodes.neighbours,
-            explain=parse_explain(explain),
-            as_of=moment,
-            sources=sources,
-            scope=where.tree,
-        )
-        lanes = [work_request(request, lane, place, thresholds) for lane in lanes_of(wanted)]
-        answer = self._answer(wanted, check.string("reader", reader), request, lanes)
+        reader = check.string("reader", reader)
+        judged = self._judged(task, texts, request, wanted)
+        lanes = [work_request(judged.request, lane, place, thresholds) for lane in lanes_of(judged.scene)]
+        answer = self._answer(judged.scene, reader, judged.request, lanes)
+        noted(answer, judged.usage, judged.degraded)
         answer["elapsed_ms"] = (time.perf_counter() - started) * 1000
         return answer
 

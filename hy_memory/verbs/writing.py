@@ -10,7 +10,6 @@ from hy_memory import answers, present
 from hy_memory.aio import twin
 from hy_memory.errors import InvalidArgumentError
 from hy_memory.filters.scope import scoped
-from hy_memory.lifecycle import Lifecycle
 from hy_memory.maintenance.evolve import Evolution, evolve
 from hy_memory.maintenance.finalize import finalize_session
 from hy_memory.reading.request import parse_scope
@@ -18,6 +17,7 @@ from hy_memory.values import check
 from hy_memory.values.lane import partitions
 from hy_memory.values.point import FloatArray
 from hy_memory.verbs.arguments import Messages, Metadata, Moment
+from hy_memory.verbs.judging import Classified, Judging, noted
 from hy_memory.work.request import parse_lane, parse_scene, refuse_mismatch
 from hy_memory.work.scope import CHAT, parse_place
 from hy_memory.work.write import add_session, parse_session
@@ -27,7 +27,7 @@ from hy_memory.writing.request import conversation, facts, parse_changes, parse_
 _log = logging.getLogger("hy_memory")
 
 
-class Writing(Lifecycle):
+class Writing(Judging):
     """The verbs that change what is stored."""
 
     def add(
@@ -60,40 +60,33 @@ class Writing(Lifecycle):
         """
         started = time.perf_counter()
         wanted, place = parse_scene(scene), parse_place(workspace_id, branch)
-        if wanted != CHAT:
-            session = parse_session(
-                data,
-                parse_lane(wanted),
-                place,
-                metadata=metadata,
-                request_id=request_id,
-                user_id=user_id,
-                agent_id=agent_id,
-                session_id=session_id,
-                source=source,
-                tags=tags,
-                layer=layer,
-                memory_at=memory_at,
-                expires_at=expires_at,
-                evidence_ids=evidence_ids,
-            )
-            return present.write_answer(add_session(session, self._open().writing), started, wanted)
-        refuse_mismatch(wanted, place, None)
-        request = conversation(
-            data,
-            metadata=metadata,
-            request_id=request_id,
-            user_id=user_id,
-            agent_id=agent_id,
-            session_id=session_id,
-            source=source,
-            tags=tags,
-            layer=layer,
-            memory_at=memory_at,
-            expires_at=expires_at,
-            evidence_ids=evidence_ids,
-        )
-        return present.write_answer(write.add(request, self._open().writing), started)
+        origin: dict[str, object] = {
+            "metadata": metadata,
+            "request_id": request_id,
+            "user_id": user_id,
+            "agent_id": agent_id,
+            "session_id": session_id,
+            "source": source,
+            "tags": tags,
+            "layer": layer,
+            "memory_at": memory_at,
+            "expires_at": expires_at,
+            "evidence_ids": evidence_ids,
+        }
+        request = conversation(data, **origin) if wanted == CHAT else None
+        goes_to = Classified(wanted)
+        if request is not None and scene is None and layer is None:
+            goes_to = self._session_scene(data, request.origin.user_id, request.request_id)
+        if not goes_to.is_open:
+            refuse_mismatch(goes_to.scene, place, None)
+        if request is not None and goes_to.scene == CHAT:
+            stored = write.add(request, self._open().writing)
+        else:
+            session = parse_session(data, parse_lane(goes_to.scene), place, **origin)
+            stored = add_session(session, self._open().writing)
+        answer = present.write_answer(stored, started, goes_to.scene)
+        noted(answer, goes_to.usage, goes_to.degraded)
+        return answer
 
     def add_extracted(
         self,

@@ -4,7 +4,16 @@ from __future__ import annotations
 
 from typing import NotRequired, TypeAlias, TypedDict
 
-from hy_memory.answers import Count, DegradedPart, Memories, Milliseconds, Rewrite, Score, Trace
+from hy_memory.answers import (
+    Count,
+    DegradedPart,
+    LLMUsage,
+    Memories,
+    Milliseconds,
+    Rewrite,
+    Score,
+    Trace,
+)
 
 
 class FactDetail(TypedDict):
@@ -65,6 +74,7 @@ class _AnyWork(TypedDict):
     facts: list[FactItem]
     experiences: list[ExperienceItem]
     elapsed_ms: Milliseconds
+    usage: NotRequired[LLMUsage]
 
 
 class SucceededWork(_AnyWork):

@@ -10,6 +10,7 @@ from typing import cast
 from hy_memory.values.check import storable
 
 _DEPTH = 8  # of arguments; lists of edits are nested three deep
+_SHOWN = 200  # characters of a call's arguments that tell what kind of work it was
 _FAILED = ("error", "traceback", "failed", "exception", "错误", "失败")
 """How the results of tools begin that say in words that they failed; most agents have no flag for it."""
 
@@ -50,6 +51,17 @@ class Trace:
         """Return the same trace with other numbers of its messages; those without one are left out."""
         kept = [replace(step, at=places[step.at]) for step in self.steps if step.at in places]
         return Trace(tuple(kept))
+
+    def told(self) -> tuple[str, ...]:
+        """Return what was said and called, a line each, for a reader who needs no results."""
+        lines: list[str] = []
+        for step in self.steps:
+            if step.text.strip():
+                lines.append(f"{step.role}: {step.text}")
+            lines += [
+                f"{step.role} called {call.name}: {str(dict(call.arguments))[:_SHOWN]}" for call in step.calls
+            ]
+        return tuple(lines)
 
     def said(self, role: str) -> tuple[str, ...]:
         """Return what one role said, without blank messages."""

@@ -1,0 +1,135 @@
+"""One question to a language model before a search or a write: which scene, and what is really asked."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from datetime import datetime, tzinfo
+from enum import StrEnum
+from typing import Annotated, Literal
+
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StringConstraints
+
+from hy_memory.errors import LLMAnswerError
+from hy_memory.llm.port import ChatModel
+from hy_memory.llm.prompts import compose, language_of
+from hy_memory.temporal.calendar import zone_of
+from hy_memory.values.instant import is_date_only
+from hy_memory.values.usage import Usage
+
+_MINUTE, _DAY = 60.0, 86_400.0
+_MOST = 8_000  # characters of a conversation that are shown, its end: enough for a dozen long turns
+
+
+class Task(StrEnum):
+    """What is asked about a question."""
+
+    SCENE = "scene"
+    QUERY = "query"
+    """The question in full, and the time it speaks of."""
+    BOTH = "both"
+
+    @property
+    def parts(self) -> tuple[str, ...]:
+        """The parts of the prompt."""
+        return ("scene", "query") if self is Task.BOTH else (self.value,)
+
+
+@dataclass(frozen=True, slots=True)
+class Judgement:
+    """What a model makes of a question. `after` and `before` are inclusive, in UTC epoch seconds.
+
+    `scene` and `query` are None where they were not asked for.
+    """
+
+    usage: Usage = field(default_factory=Usage)
+    scene: str | None = None
+    query: str | None = None
+    after: float | None = None
+    before: float | None = None
+
+
+def _moment(value: str) -> str:
+    datetime.fromisoformat(value.strip())
+    return value
+
+
+_Moment = Annotated[str, AfterValidator(_moment)]
+
+
+class Scene(BaseModel):
+    """The answer to which scene it is."""
+
+    model_config = ConfigDict(strict=True)
+
+    scene: Literal["chat", "working", "coding"]
+
+
+class Query(BaseModel):
+    """The answer to what is asked, and of which time."""
+
+    model_config = ConfigDict(strict=True)
+
+    query: Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=_MOST)]
+    after: _Moment | None = Field(default=None)
+    before: _Moment | None = Field(default=None)
+
+
+class Both(Scene, Query):
+    """Both answers."""
+
+
+def judge(model: ChatModel, task: Task, texts: Sequence[str], *, now: float, zone: str) -> Judgement:
+    """Return what `model` makes of the last of `texts`, asked at `now` (epoch seconds) in the IANA `zone`.
+
+    Raises LLMError; LLMAnswerError also for a question in another language, or a time that ends before it
+    begins.
+    """
+    language, there = language_of(texts[-1]), zone_of(zone)
+    values = {"now": datetime.fromtimestamp(now, there).strftime("%A %Y-%m-%dT%H:%M"), "zone": zone}
+    heading = "Conversation:" if language == "en" else "对话："
+    prompt = compose(("judge", *task.parts), language, values, {heading: _end_of(texts)})
+    if task is Task.SCENE:
+        reply = model.ask(prompt, Scene)
+        return Judgement(reply.usage, reply.answer.scene)
+    if task is Task.QUERY:
+        asked = model.ask(prompt, Query)
+        return _in_full(asked.answer, None, asked.usage, texts[-1], there)
+    both = model.ask(prompt, Both)
+    return _in_full(both.answer, both.answer.scene, both.usage, texts[-1], there)
+
+
+def judge_session(model: ChatModel, texts: Sequence[str]) -> Judgement:
+    """Return what kind of session an agent's messages are of. Raises LLMError."""
+    language = language_of(texts[0]) if texts else "en"
+    heading = "Session:" if language == "en" else "会话："
+    reply = model.ask(compose(("session",), language, {}, {heading: _end_of(texts)}), Scene)
+    return Judgement(reply.usage, reply.answer.scene)
+
+
+def _in_full(answer: Query, scene: str | None, usage: Usage, asked: str, zone: tzinfo) -> Judgement:
+    if language_of(answer.query) != language_of(asked):
+        raise LLMAnswerError("the language model rewrote the question in another language")
+    after = None if answer.after is None else _seconds(answer.after, zone)
+    before = None if answer.before is None else _last_second(answer.before, zone)
+    if after is not None and before is not None and after > before:
+        raise LLMAnswerError("the language model gave a time that ends before it begins")
+    return Judgement(usage, scene, answer.query, after, before)
+
+
+def _seconds(value: str, zone: tzinfo) -> float:
+    moment = datetime.fromisoformat(value.strip())
+    return (moment if moment.tzinfo else moment.replace(tzinfo=zone)).timestamp()
+
+
+def _last_second(value: str, zone: tzinfo) -> float:
+    """Return the last moment of the minute, or of the day, that is named."""
+    end = _seconds(value, zone) + (_DAY if is_date_only(value) else _MINUTE)
+    return math.nextafter(end, 0.0)
+
+
+def _end_of(texts: Sequence[str]) -> str:
+    """Return a conversation, a message after the other, cut at its beginning where it is too long."""
+    whole = "\n\n".join(f"[{at}] {text}" for at, text in enumerate(texts, start=1))
+    return whole[-_MOST:]
