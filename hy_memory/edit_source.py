@@ -23,8 +23,11 @@ class EditSource(Protocol):
         """Return the edits that were read from some raw turns, in their order, without `content`."""
         ...
 
-    def contents(self, ground: Ground, paths: Sequence[str]) -> dict[str, str | None]:
-        """Return the files that are known as a whole: their texts, None for those that are gone."""
+    def contents(self, ground: Ground, source: str, paths: Sequence[str]) -> dict[str, str | None]:
+        """Return the files that are known as a whole: their texts, None for those that are gone.
+
+        Only the edits of one source count: what it makes of them must hold nothing of another's.
+        """
         ...
 
     def edit_count(self, user_id: str) -> int:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from hy_memory.chain.moves import with_moves
@@ -26,14 +26,13 @@ class Replayed:
     is_gone: bool = False
 
 
-def replay(edits: Sequence[FileEdit], contents: Mapping[str, str | None]) -> list[Replayed]:
+def replay(edits: Sequence[FileEdit], contents: dict[str, str | None]) -> list[Replayed]:
     """Return what the edits of one turn did, in order; moves from one to another are told.
 
     `contents` holds the files that are known before the first of them: the text, None for one that is gone.
-    Edits that change nothing are left out.
+    It is brought to what is known after the last. Edits that change nothing are left out.
     """
-    known = dict(contents)
-    done = [one for edit in edits if (one := _replayed(edit, known)) is not None]
+    done = [one for edit in edits if (one := _replayed(edit, contents)) is not None]
     pieces = with_moves([(one.path, one.pieces) for one in done])
     return [replace(one, pieces=held) for one, held in zip(done, pieces, strict=True)]
 

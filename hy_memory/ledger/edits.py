@@ -23,6 +23,7 @@ _NAMES = "seq record_id user_id workspace branch path old_path source turn words
 _READ = tuple(edits.c[name] for name in _NAMES.split())
 _WRITTEN = tuple(column.name for column in edits.columns if column.name != "seq")
 """The columns that a writer fills; the engine numbers the rows."""
+_OF_SOURCE = edits.c.source == bindparam("source")
 _LAST: Any = func.max(edits.c.seq)
 _COPIED = 500  # edits at once
 
@@ -53,9 +54,11 @@ class EditTable:
         packed = self._database.pack(list(record_ids))
         return [_edit(row) for row in self._rows(cursor, self._by_records, {"ids": packed})]
 
-    def contents(self, cursor: DBAPICursor, ground: Ground, paths: Sequence[str]) -> dict[str, str | None]:
+    def contents(
+        self, cursor: DBAPICursor, ground: Ground, source: str, paths: Sequence[str]
+    ) -> dict[str, str | None]:
         """Return the files that are known as a whole; the cursor must see one state throughout."""
-        values = {**_named(ground), "paths": self._database.pack(sorted(set(paths)))}
+        values = {**_named(ground), "source": source, "paths": self._database.pack(sorted(set(paths)))}
         newest = {row[0]: row[1] for row in self._rows(cursor, self._newest, values)}
         left = {row[0]: row[1] for row in self._rows(cursor, self._left, values)}
         found: dict[str, str | None] = {}
@@ -108,12 +111,12 @@ class EditTable:
 
     @cached_property
     def _newest(self) -> Prepared:
-        last = self._here(select(edits.c.path, _LAST)).where(self._among("path"))
+        last = self._here(select(edits.c.path, _LAST)).where(self._among("path"), _OF_SOURCE)
         return self._sql.prepare(last.group_by(edits.c.path))
 
     @cached_property
     def _left(self) -> Prepared:
-        last = self._here(select(edits.c.old_path, _LAST)).where(self._among("old_path"))
+        last = self._here(select(edits.c.old_path, _LAST)).where(self._among("old_path"), _OF_SOURCE)
         return self._sql.prepare(last.group_by(edits.c.old_path))
 
     @cached_property

@@ -113,10 +113,10 @@ class SqlLedger:
         with self._database.read() as cursor:
             return tuple(self._edits.of_records(cursor, record_ids))
 
-    def contents(self, ground: Ground, paths: Sequence[str]) -> dict[str, str | None]:
+    def contents(self, ground: Ground, source: str, paths: Sequence[str]) -> dict[str, str | None]:
         """Return the files that are known as a whole."""
         with self._database.snapshot() as cursor:
-            return self._edits.contents(cursor, ground, paths)
+            return self._edits.contents(cursor, ground, source, paths)
 
     def edit_count(self, user_id: str) -> int:
         """Return how many edits a user has."""

@@ -63,6 +63,10 @@ class Trace:
             ]
         return tuple(lines)
 
+    def since(self, at: int) -> Trace:
+        """Return the trace from message `at` on."""
+        return Trace(tuple(step for step in self.steps if step.at >= at))
+
     def said(self, role: str) -> tuple[str, ...]:
         """Return what one role said, without blank messages."""
         return tuple(step.text for step in self.steps if step.role == role and step.text.strip())

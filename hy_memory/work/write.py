@@ -14,7 +14,8 @@ from hy_memory.filters.tree import And, Compare, Op
 from hy_memory.ports import Ledger
 from hy_memory.ranking.bm25 import document_terms
 from hy_memory.values import check
-from hy_memory.values.lane import RESERVED, Lane, partition
+from hy_memory.values.code import Ground
+from hy_memory.values.lane import RESERVED, Lane, lane_of, partition
 from hy_memory.values.record import Json, Layer, MemoryRecord, Status, indexed_text
 from hy_memory.values.write import Entry, ListQuery, Outcome, Written
 from hy_memory.work.fact import SessionFact, as_json, fact_of, from_json
@@ -44,6 +45,11 @@ class SessionRequest:
     content_hash: str
     digest: str
 
+    @property
+    def is_coding(self) -> bool:
+        """Whether what it did to files is kept."""
+        return lane_of(self.origin.user_id) is Lane.CODING
+
 
 def parse_session(
     data: object,
@@ -71,7 +77,6 @@ def parse_session(
     mine = partition(check.identifier("user_id", user_id), lane)
     where = replace(parse_origin(user_id=user_id, layer=None, **origin), user_id=mine)  # pyright: ignore
     known = parse_request_id(request_id)
-    told = [[draft.role, draft.speaker, draft.content] for draft in drafts]
     return SessionRequest(
         trace=parse_trace(data).renumbered({draft.at: place for place, draft in enumerate(drafts)}),
         drafts=tuple(replace(draft, metadata={**shared, **draft.metadata}) for draft in drafts),
@@ -79,7 +84,7 @@ def parse_session(
         place=place,
         request_id=known,
         content_hash=content_hash(drafts, where, repr((shared, place))) if known else "",
-        digest=hashlib.sha256(json.dumps(told).encode()).hexdigest()[:32],
+        digest=_digests(drafts)[-1],
     )
 
 
@@ -104,9 +109,12 @@ def add_session(request: SessionRequest, ports: WritePorts) -> Written:
         entries = _entries(request, before, known, ports)
         fact = entries[-1].record
         bind(ports)
-        with nullcontext() if request.origin.session_id == UNNAMED else ports.ledger.feeding(_LOCK):
+        is_alone = request.origin.session_id == UNNAMED and not request.is_coding
+        with nullcontext() if is_alone else ports.ledger.feeding(_LOCK):
             if _current(request, ports.ledger) != before:
                 continue  # another write to this session came first; this one goes on from it
+            if request.is_coding:
+                entries[0] = _with_edits(entries[0], request, known, ports)
             earlier = ports.ledger.insert(entries, _outcome(request, request_id, fact.id, fact.created_at))
         if earlier is not None:
             return as_before(earlier, request.content_hash, ports)
@@ -162,6 +170,36 @@ def _entries(
         Entry(raw),
         Entry(record, vector, document_terms(record.content, context), before.id if before else None),
     ]
+
+
+def _with_edits(raw: Entry, request: SessionRequest, known: SessionFact | None, ports: WritePorts) -> Entry:
+    """Return the raw turn with what the session did to files; held under the lock, so that none is missed."""
+    from hy_memory.work.observe import Observer  # reads diffs, which costs 30 ms that chat need not wait
+
+    asked = known.tasks[-1] if known is not None and known.tasks else ""
+    seen = 0 if known is None else _seen(request.drafts, known.digests)
+    ground = Ground(request.origin.user_id, request.place.workspace_id or "", request.place.branch or "")
+    made = (ground, request.origin.source, raw.record.created_at)
+    observer = Observer(ports.ledger, ports.code_root)
+    return replace(raw, edits=observer.edits(request.trace.since(seen), asked, raw.record.id, made))
+
+
+def _seen(drafts: Sequence[Draft], digests: Sequence[str]) -> int:
+    """Return how many messages an earlier write to the session began with: some agents send all anew."""
+    known = set(digests)
+    return max((at for at, one in enumerate(_digests(drafts), start=1) if one in known), default=0)
+
+
+def _digests(drafts: Sequence[Draft]) -> list[str]:
+    """Return a digest of the first message, of the first two, and so on."""
+    told, found = hashlib.sha256(b"["), list[str]()
+    for draft in drafts:
+        told.update(json.dumps([draft.role, draft.speaker, draft.content]).encode())
+        whole = told.copy()
+        whole.update(b"]")
+        found.append(whole.hexdigest()[:32])
+        told.update(b", ")
+    return found
 
 
 def _raw(drafts: Sequence[Draft], origin: Origin, raw_id: str, fact_id: str, now: float) -> MemoryRecord:

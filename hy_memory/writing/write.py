@@ -44,12 +44,16 @@ _COPIED_AT_ONCE = 500  # records of a clone in one transaction
 
 @dataclass(frozen=True, slots=True)
 class WritePorts:
-    """What the writing verbs may reach; `feeder` is None where no projection must be fed."""
+    """What the writing verbs may reach; `feeder` is None where no projection must be fed.
+
+    `code_root` is the folder of the repository that sessions work in, "" where none is set.
+    """
 
     ledger: Ledger
     embedder: Embedder
     clock: Clock
     feeder: Feeder | None
+    code_root: str = ""
 
 
 def add(request: AddRequest, ports: WritePorts, vectors: FloatArray | None = None) -> Written:

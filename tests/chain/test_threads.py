@@ -36,11 +36,6 @@ def fold(*turns: Sequence[FileEdit], words: Sequence[str] = ()) -> dict[tuple[st
                     seq=len(edits),
                 )
             )
-            if done.old_path:
-                known[done.old_path] = None
-            known.pop(done.path, None)
-            if done.content is not None:
-                known[done.path] = done.content
     return {one.place: one for one in folded(edits)}
 
 

@@ -73,7 +73,7 @@ class LedgerEdits:
             ledger.insert([turn(str(at), told, user_id=ground.user_id)])
         for at, ground in enumerate(grounds):
             assert words(ledger, "a.py", ground=ground) == [str(at)]
-            assert ledger.contents(ground, ["a.py"]) == {"a.py": str(at)}
+            assert ledger.contents(ground, "default", ["a.py"]) == {"a.py": str(at)}
 
     def test_edits_are_found_by_both_names_of_a_file(self, ledger: Ledger) -> None:
         """The newest of each kind, in their order."""
@@ -103,10 +103,10 @@ class LedgerEdits:
         )
         paths = ["a", "b", "c", "d", "e", "f", "g"]
         known = {"a": "", "b": None, "d": None, "e": "first e", "f": "moved"}
-        assert ledger.contents(HERE, paths) == known
+        assert ledger.contents(HERE, "default", paths) == known
         ledger.insert([turn("t", edit("t", "d", content="again"))])
-        assert ledger.contents(HERE, ["d"]) == {"d": "again"}
-        assert ledger.contents(HERE, []) == {}
+        assert ledger.contents(HERE, "default", ["d"]) == {"d": "again"}
+        assert ledger.contents(HERE, "default", []) == ledger.contents(HERE, "ide", paths) == {}
 
     def test_edits_go_with_their_turns(self, ledger: Ledger) -> None:
         """Whichever verb removes a turn; what is left keeps its order and is what is known."""
@@ -116,10 +116,10 @@ class LedgerEdits:
         assert (ledger.edit_count("u"), ledger.edit_count("v"), ledger.edit_count("w")) == (3, 1, 0)
         assert ledger.delete(["t"]) == 1
         assert words(ledger, "a.py") == ["r", "s"]
-        assert ledger.contents(HERE, ["a.py"]) == {"a.py": "s"}
+        assert ledger.contents(HERE, "default", ["a.py"]) == {"a.py": "s"}
         ledger.delete_all(scoped(("u",), EVERYTHING))
         assert words(ledger, "a.py") == []
-        assert ledger.contents(HERE, ["a.py"]) == {}
+        assert ledger.contents(HERE, "default", ["a.py"]) == {}
         assert (ledger.edit_count("u"), ledger.edit_count("v")) == (0, 1)
         assert ledger.problems() == ()
 
