@@ -1,8 +1,7 @@
 """The contracts between the core and everything that can be swapped.
 
-A search asks *legs* for ranked candidates; a backend supplies one vector leg and, where it has
-one, a keyword leg. Legs that keep their own copy of the points are *fed* (`Fed`); the others read
-the ledger through `PointSource` and catch up by sequence number.
+A search asks *legs* for ranked candidates; a backend supplies one vector leg and perhaps a keyword leg. Legs
+with a copy of the points are *fed* (`Fed`); others read the ledger (`PointSource`) and follow its numbers.
 """
 
 from __future__ import annotations
@@ -17,6 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from hy_memory.edit_source import EditSource
+from hy_memory.extraction_queue import ExtractionQueue
 from hy_memory.filters.scope import ScopedFilter
 from hy_memory.ranking.calibration import Calibration
 from hy_memory.values.point import Changes, FloatArray, IdArray, Point
@@ -251,7 +251,7 @@ class EmbeddingService(Protocol):
         ...
 
 
-class Ledger(PointSource, EditSource, Protocol):
+class Ledger(PointSource, EditSource, ExtractionQueue, Protocol):
     """The truth: every record, version, vector and change. Each writing verb is one transaction.
 
     Raises LedgerError where the store cannot be read or written; nothing of a failed write remains.

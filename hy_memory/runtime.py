@@ -19,6 +19,7 @@ from hy_memory.embedding.choose import AUTO, choose
 from hy_memory.embedding.options import EmbedderFactory, EmbedderOptions
 from hy_memory.embedding.service import adapt_service
 from hy_memory.errors import ConfigurationError, InvalidArgumentError, MissingExtraError, RerankerLoadError
+from hy_memory.extract.run import ExtractPorts
 from hy_memory.identity import check_same, identity_of
 from hy_memory.index_checks import CheckedKeywords, CheckedVectors
 from hy_memory.llm.options import LLMFactory, LLMOptions
@@ -103,6 +104,12 @@ class Runtime:
         if request.as_of is None:
             return self.reading
         return self.moments.ports(self.reading, request.where.user_ids, request.as_of)
+
+    def extracting(self) -> ExtractPorts | None:
+        """Return what reading exchanges may reach, None in the mode `lite`."""
+        if self.llm is None or self.settings.mode == "lite":
+            return None
+        return ExtractPorts(self.llm, self.reading.vectors, self.writing, self.settings.timezone)
 
     def asked(self) -> Asked:
         """Return what a search that is asked for now takes from this client."""

@@ -24,7 +24,7 @@ from sqlalchemy import (
     text,
 )
 
-REVISION = "0005"
+REVISION = "0006"
 """The newest migration; a test holds it equal to Alembic's own head."""
 
 METADATA = MetaData()
@@ -163,6 +163,19 @@ edits = Table(  # what coding sessions did to files; a row goes with the raw tur
     Index("edits_by_path", "user_id", "workspace", "branch", "path", "seq"),
     Index("edits_by_old_path", "user_id", "workspace", "branch", "old_path", "seq"),
     sqlite_autoincrement=True,  # the order of edits stays what it was, whatever was deleted
+)
+
+extractions = Table(  # raw exchanges that wait for a language model; a row goes with its exchange
+    "extractions",
+    METADATA,
+    Column("record_id", KEY, ForeignKey("records.id", ondelete="CASCADE"), primary_key=True),
+    Column("user_id", KEY, nullable=False),
+    Column("attempts", BigInteger, nullable=False),
+    Column("error", Text, nullable=False),
+    Column("due_at", Double, nullable=False),
+    Index("extractions_by_due", "due_at", "record_id"),
+    Index("extractions_by_user", "user_id", "due_at", "record_id"),
+    sqlite_with_rowid=False,
 )
 
 projections = Table(

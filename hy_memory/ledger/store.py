@@ -14,6 +14,7 @@ from hy_memory.ledger.checks import logical_problems
 from hy_memory.ledger.closings import ClosingWriter
 from hy_memory.ledger.database import Database
 from hy_memory.ledger.edits import EditTable
+from hy_memory.ledger.extractions import ExtractionTable
 from hy_memory.ledger.identity import EMBEDDER, from_json
 from hy_memory.ledger.moment import entries_at
 from hy_memory.ledger.prepared import Prepared
@@ -25,7 +26,15 @@ from hy_memory.values.code import CodeEdit, Ground
 from hy_memory.values.point import Changes, FloatArray, Point
 from hy_memory.values.record import Claimed, MemoryRecord, Page, RecordVersion
 from hy_memory.values.turn import TurnChanges
-from hy_memory.values.write import Change, ChangeKind, EmbedderIdentity, Entry, ListQuery, Outcome
+from hy_memory.values.write import (
+    Change,
+    ChangeKind,
+    EmbedderIdentity,
+    Entry,
+    ListQuery,
+    Outcome,
+    Pending,
+)
 
 _BATCH = 2000  # points read at once: some 4 MB; smaller parts cost more steps, larger ones more memory
 
@@ -40,6 +49,7 @@ class SqlLedger:
         self._turns = TurnReader(database)
         self._closings = ClosingWriter(database)
         self._edits = EditTable(database)
+        self._extractions = ExtractionTable(database)
 
     # writing
 
@@ -56,6 +66,8 @@ class SqlLedger:
             if entries:
                 transaction.insert(entries, None if outcome is None else outcome.request_id)
                 self._edits.insert(transaction.cursor, [edit for one in entries for edit in one.edits])
+                waiting = [(one.record.id, one.record.user_id) for one in entries if one.is_pending]
+                self._extractions.insert(transaction.cursor, waiting, transaction.at)
         return None
 
     def replace(self, entry: Entry, expected_version: int) -> None:
@@ -100,6 +112,23 @@ class SqlLedger:
         """Give one user the closings of another."""
         with self._writing() as transaction:
             self._closings.copy(transaction.cursor, source_user, target_user)
+
+    # what waits for a language model
+
+    def pending(self, user_id: str | None, due_by: float, limit: int) -> tuple[Pending, ...]:
+        """Return the exchanges that are due."""
+        with self._database.read() as cursor:
+            return self._extractions.read(cursor, user_id, due_by, limit)
+
+    def postpone(self, record_id: str, error: str, due_at: float) -> None:
+        """Count a failed attempt at an exchange."""
+        with self._writing() as transaction:
+            self._extractions.postpone(transaction.cursor, record_id, error, due_at)
+
+    def extracted(self, record_ids: Sequence[str]) -> None:
+        """Take exchanges off the queue."""
+        with self._writing() as transaction:
+            self._extractions.remove(transaction.cursor, record_ids)
 
     # the coding chain
 

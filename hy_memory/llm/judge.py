@@ -2,23 +2,21 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, tzinfo
 from enum import StrEnum
 from typing import Annotated, Literal
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StringConstraints
+from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 
 from hy_memory.errors import LLMAnswerError
+from hy_memory.llm.moments import Moment, last_second, seconds
 from hy_memory.llm.port import ChatModel
 from hy_memory.llm.prompts import compose, language_of
 from hy_memory.temporal.calendar import zone_of
-from hy_memory.values.instant import is_date_only
 from hy_memory.values.usage import Usage
 
-_MINUTE, _DAY = 60.0, 86_400.0
 _MOST = 8_000  # characters of a conversation that are shown, its end: enough for a dozen long turns
 
 
@@ -50,14 +48,6 @@ class Judgement:
     before: float | None = None
 
 
-def _moment(value: str) -> str:
-    datetime.fromisoformat(value.strip())
-    return value
-
-
-_Moment = Annotated[str, AfterValidator(_moment)]
-
-
 class Scene(BaseModel):
     """The answer to which scene it is."""
 
@@ -72,8 +62,8 @@ class Query(BaseModel):
     model_config = ConfigDict(strict=True)
 
     query: Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=_MOST)]
-    after: _Moment | None = Field(default=None)
-    before: _Moment | None = Field(default=None)
+    after: Moment | None = Field(default=None)
+    before: Moment | None = Field(default=None)
 
 
 class Both(Scene, Query):
@@ -111,22 +101,11 @@ def judge_session(model: ChatModel, texts: Sequence[str]) -> Judgement:
 def _in_full(answer: Query, scene: str | None, usage: Usage, asked: str, zone: tzinfo) -> Judgement:
     if language_of(answer.query) != language_of(asked):
         raise LLMAnswerError("the language model rewrote the question in another language")
-    after = None if answer.after is None else _seconds(answer.after, zone)
-    before = None if answer.before is None else _last_second(answer.before, zone)
+    after = None if answer.after is None else seconds(answer.after, zone)
+    before = None if answer.before is None else last_second(answer.before, zone)
     if after is not None and before is not None and after > before:
         raise LLMAnswerError("the language model gave a time that ends before it begins")
     return Judgement(usage, scene, answer.query, after, before)
-
-
-def _seconds(value: str, zone: tzinfo) -> float:
-    moment = datetime.fromisoformat(value.strip())
-    return (moment if moment.tzinfo else moment.replace(tzinfo=zone)).timestamp()
-
-
-def _last_second(value: str, zone: tzinfo) -> float:
-    """Return the last moment of the minute, or of the day, that is named."""
-    end = _seconds(value, zone) + (_DAY if is_date_only(value) else _MINUTE)
-    return math.nextafter(end, 0.0)
 
 
 def _end_of(texts: Sequence[str]) -> str:

@@ -111,14 +111,12 @@ def _refuse_later(values: Mapping[str, object]) -> None:
             raise ConfigurationError(
                 f"config section {section!r}: {what} is not in this version; leave it out"
             )
-    if values.get("mode") in ("pro", "ultra"):
-        raise ConfigurationError(
-            f"mode {values['mode']!r} needs LLM writing, which is not in this version; use 'lite'"
-        )
 
 
 def _explain(error: Mapping[str, object]) -> str:
     path = [str(part) for part in cast("tuple[object, ...]", error["loc"])]
+    if not path:  # of several settings together, of which the mode is the only kind
+        path = ["mode"]
     name = ".".join(path)
     if error["type"] == "extra_forbidden":
         model: type[BaseModel] = Settings

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Literal, TypeAlias
+from typing import Literal, Self, TypeAlias
 
-from pydantic import Field, field_validator
+from pydantic import Field, field_validator, model_validator
 
 from hy_memory.settings.connections import (
     LONGEST,
@@ -227,9 +227,10 @@ class Settings(Section):
         description="folder of the ledger and of embedded backends",
         json_schema_extra=env("MEMORY_DATA_DIR"),
     )
-    mode: Literal["lite"] = Field(
+    mode: Literal["lite", "pro", "ultra"] = Field(
         default="lite",
-        description="how messages are written: `lite` keeps each one as it is",
+        description="`lite` keeps each message as it is; a language model reads facts out of them in `pro`, "
+        "and schemas follow them in `ultra`",
         json_schema_extra=env("MEMORY_MODE"),
     )
     reader: str = Field(
@@ -258,6 +259,15 @@ class Settings(Section):
     episodes: EpisodesSection = EpisodesSection()
     profile: ProfileSection = ProfileSection()
     coding: CodingSection = CodingSection()
+
+    @model_validator(mode="after")
+    def _needs_a_model(self) -> Self:
+        if self.mode != "lite" and not self.llm.is_configured:
+            raise ValueError(
+                f"{self.mode!r} needs a language model: set MEMORY_LLM_BASE_URL, MEMORY_LLM_API_KEY or both, "
+                "or use 'lite'"
+            )
+        return self
 
     def folder(self) -> Path:
         """Return the data folder with `~` resolved."""

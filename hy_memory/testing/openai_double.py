@@ -88,6 +88,10 @@ class OpenAIDouble:
         """Answer the next requests, whatever their path, by `replies`."""
         self._script.extend(replies)
 
+    def forget(self) -> None:
+        """Answer by the routes from now on, whatever `script` was told."""
+        self._script.clear()
+
     def embeddings(self, body: Body) -> object:
         """Return the answer of the embeddings endpoint, last text first: clients must heed `index`."""
         texts = cast("list[str]", body["input"])

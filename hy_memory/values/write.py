@@ -17,7 +17,8 @@ class Entry:
 
     `supersedes` is asked for when the entry is inserted: the id of a stored record whose place it takes.
     The ledger finds the newest member of that record's chain and links the two. `edits` are the changes of
-    files that a raw turn of a coding session tells of; they are stored, and go, with it.
+    files that a raw turn of a coding session tells of; they are stored, and go, with it. `is_pending`: a
+    language model is to read this raw exchange; it is queued in the same transaction.
     """
 
     record: MemoryRecord
@@ -25,6 +26,21 @@ class Entry:
     terms: TermVector | None = None
     supersedes: str | None = None
     edits: tuple[CodeEdit, ...] = ()
+    is_pending: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Pending:
+    """A raw exchange that a language model has not read yet: `attempts` failed, the last with `error`.
+
+    The next one is due at `due_at` (epoch seconds).
+    """
+
+    record_id: str
+    user_id: str
+    attempts: int
+    error: str
+    due_at: float
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import time
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 from hy_memory import answers, present
 from hy_memory.aio import twin
@@ -16,7 +17,9 @@ from hy_memory.reading.request import parse_scope
 from hy_memory.values import check
 from hy_memory.values.lane import partitions
 from hy_memory.values.point import FloatArray
+from hy_memory.values.usage import Usage
 from hy_memory.verbs.arguments import Messages, Metadata, Moment
+from hy_memory.verbs.extracting import Extracting
 from hy_memory.verbs.judging import Classified, Judging, noted
 from hy_memory.work.request import parse_lane, parse_scene, refuse_mismatch
 from hy_memory.work.scope import CHAT, parse_place
@@ -27,7 +30,7 @@ from hy_memory.writing.request import conversation, facts, parse_changes, parse_
 _log = logging.getLogger("hy_memory")
 
 
-class Writing(Judging):
+class Writing(Judging, Extracting):
     """The verbs that change what is stored."""
 
     def add(
@@ -79,13 +82,19 @@ class Writing(Judging):
             goes_to = self._session_scene(data, request.origin.user_id, request.request_id)
         if not goes_to.is_open:
             refuse_mismatch(goes_to.scene, place, None)
+        read = None
         if request is not None and goes_to.scene == CHAT:
-            stored = write.add(request, self._open().writing)
+            is_pending = layer is None and self._open().extracting() is not None
+            stored = write.add(replace(request, is_pending=is_pending), self._open().writing)
+            stored, read = self._extracted(stored) if is_pending else (stored, None)
         else:
             session = parse_session(data, parse_lane(goes_to.scene), place, **origin)
             stored = add_session(session, self._open().writing)
         answer = present.write_answer(stored, started, goes_to.scene)
-        noted(answer, goes_to.usage, goes_to.degraded)
+        usage, degraded = goes_to.usage, goes_to.degraded
+        if read is not None:
+            usage, degraded = read.usage.plus(usage or Usage()), (*degraded, *read.degraded)
+        noted(answer, usage if usage and usage.calls else None, degraded)
         return answer
 
     def add_extracted(
@@ -208,9 +217,12 @@ class Writing(Judging):
     def evolve(self, user_id: str) -> Evolution:
         """Bring the user's schemas up to date: what keeps coming back, with the memories it rests on.
 
-        Running it again on unchanged memories changes nothing.
+        Running it again on unchanged memories changes nothing. Exchanges that wait for a language model are
+        read first.
         """
-        return evolve(check.identifier("user_id", user_id), self._open().writing)
+        whose = check.identifier("user_id", user_id)
+        self._read_all(whose)
+        return evolve(whose, self._open().writing)
 
     async_finalize_session = twin(finalize_session)
     async_evolve = twin(evolve)

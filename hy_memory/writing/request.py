@@ -33,7 +33,7 @@ class Changed:
 
 @dataclass(frozen=True, slots=True)
 class AddRequest:
-    """Drafts of one origin. `keeps_raw` stores the exchange as L1 beside them.
+    """Drafts of one origin. `keeps_raw` stores the exchange as L1 beside them; `is_pending` queues it.
 
     `request_id` is the caller's (then the write is idempotent) or ""; `content_hash` covers
     everything the caller passed.
@@ -44,6 +44,7 @@ class AddRequest:
     request_id: str
     content_hash: str
     keeps_raw: bool
+    is_pending: bool = False
 
 
 def conversation(data: object, *, metadata: object, request_id: object, **origin: object) -> AddRequest:

@@ -33,6 +33,7 @@ from hy_memory.writing.compose import (
     with_renamed,
     without_memory,
 )
+from hy_memory.writing.evidence import is_lone_turn, orphaned
 from hy_memory.writing.lineage import relinked, whole_chains
 from hy_memory.writing.quotes import quoting_schemas
 from hy_memory.writing.request import AddRequest, Changed
@@ -135,6 +136,8 @@ def delete(memory_ids: Sequence[str], ports: WritePorts, user_id: str | None = N
         ]
         if not found:
             return 0
+        count = len(found)
+        found += orphaned(found, {record.id for record in found}, ports.ledger)
         gone = frozenset(record.id for record in found)
         emptied, rewritten = _quoting(found, gone, ports)
         emptied += _schemas_of(found, ports)
@@ -143,7 +146,7 @@ def delete(memory_ids: Sequence[str], ports: WritePorts, user_id: str | None = N
         except ConflictError:
             continue  # another delete took something out of the same exchange; look again
         project(ports)
-        return len(gone)
+        return count
     raise ConflictError(
         f"{len(memory_ids)} memories could not be deleted: too many deletes at once; try again"
     )
@@ -176,7 +179,7 @@ def _quoting(
     rewritten: list[Entry] = []
     quoted = sorted({one for record in found for one in record.evidence_ids} - gone)
     for raw in ports.ledger.records(quoted).values():
-        if raw.layer is not Layer.L1_RAW:
+        if raw.layer is not Layer.L1_RAW or is_lone_turn(raw):
             continue
         left = without_memory(raw.content, gone)
         if left:
@@ -256,7 +259,8 @@ def _entries(request: AddRequest, ports: WritePorts, vectors: FloatArray | None)
         evidence = (ports.clock.new_id(),)
         origin = replace(request.origin, layer=Layer.L1_RAW, tags=(), evidence_ids=(), expires_at=None)
         exchange = replace(request.drafts[0], content=raw_exchange(request.drafts, ids), metadata={})
-        raw.append(Entry(replace(record_of(exchange, origin, evidence[0], now, ()), context="")))
+        record = replace(record_of(exchange, origin, evidence[0], now, ()), context="")
+        raw.append(Entry(record, is_pending=request.is_pending))
     records = [
         record_of(d, request.origin, one, now, evidence) for d, one in zip(request.drafts, ids, strict=True)
     ]

@@ -18,6 +18,7 @@ import pytest
 from hy_memory.errors import ClosedError
 from hy_memory.ports import Ledger
 from hy_memory.testing.contracts.ledger_edits import LedgerEdits
+from hy_memory.testing.contracts.ledger_extractions import LedgerExtractions
 from hy_memory.testing.contracts.ledger_moments import LedgerMoments
 from hy_memory.testing.contracts.ledger_reading import LedgerReading
 from hy_memory.testing.contracts.ledger_rows import entry, kept, listed, point_bytes, updated
@@ -28,7 +29,15 @@ from hy_memory.testing.contracts.ledger_writing import LedgerWriting, outcome
 OpenStore = Callable[[], Ledger]
 
 
-class LedgerContract(LedgerWriting, LedgerReading, LedgerMoments, LedgerTurns, LedgerSuccession, LedgerEdits):
+class LedgerContract(
+    LedgerWriting,
+    LedgerReading,
+    LedgerMoments,
+    LedgerTurns,
+    LedgerSuccession,
+    LedgerEdits,
+    LedgerExtractions,
+):
     """Every promise of `Ledger`; a store passes all of it or is no ledger."""
 
     @pytest.fixture

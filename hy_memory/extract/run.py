@@ -1,0 +1,169 @@
+"""Reading exchanges that wait for a language model, one at a time; whatever happens, nothing is lost.
+
+An exchange is stored, searchable, and queued in one transaction. Reading it stores its facts under a
+request id of its own, then lets its turns give way (they are kept as evidence, no longer searched for),
+then takes it off the queue. After a crash anywhere between, the next attempt goes on: facts that are
+there already are not made again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from hy_memory.extract.exchange import Exchange, exchange_of
+from hy_memory.extract.reconcile import verdicts_on
+from hy_memory.llm.extract import Extracted, Verdict, extract
+from hy_memory.llm.port import ChatModel
+from hy_memory.pipeline import Guarded, guard
+from hy_memory.ports import VectorIndex
+from hy_memory.ranking.bm25 import document_terms
+from hy_memory.values.point import FloatArray
+from hy_memory.values.record import Json, Layer, MemoryRecord, RecordClaim, indexed_text, is_role
+from hy_memory.values.result import Degradation
+from hy_memory.values.usage import Usage
+from hy_memory.values.write import Entry, Outcome, Pending
+from hy_memory.writing.compose import Origin, record_of
+from hy_memory.writing.messages import Draft
+from hy_memory.writing.write import WritePorts, bind, project
+
+PART = "extraction"
+PROVENANCE = "extraction"
+"""Key of a fact's metadata that says which model read it, and how plainly it was said."""
+_INTENDED = 30 * 86_400.0  # an intention of which nobody says until when holds for a month
+_FIRST_PAUSE, _LONGEST_PAUSE = 30.0, 86_400.0  # seconds after a failed attempt; they double
+
+
+@dataclass(frozen=True, slots=True)
+class ExtractPorts:
+    """What reading an exchange may reach; `zone` (IANA) is the one that times are told in."""
+
+    model: ChatModel
+    vectors: VectorIndex
+    writing: WritePorts
+    zone: str
+
+
+@dataclass(frozen=True, slots=True)
+class Read:
+    """What reading an exchange led to: its facts' ids, which of them were there before, and what it cost.
+
+    No facts: nothing was worth remembering by itself, and its turns stay as they are. `degraded` says why it
+    could not be read; it will be tried again.
+    """
+
+    memory_ids: tuple[str, ...] = ()
+    known_ids: tuple[str, ...] = ()
+    usage: Usage = Usage()  # noqa: RUF009 - a tuple, which nobody can change
+    degraded: tuple[Degradation, ...] = ()
+
+
+def read_exchange(waiting: Pending, ports: ExtractPorts) -> Read:
+    """Read one exchange; a failure is noted beside it, with when to try again."""
+    ledger, clock = ports.writing.ledger, ports.writing.clock
+    outcome = guard(PART, lambda: _read(waiting.record_id, ports))
+    if not isinstance(outcome, Guarded):
+        return outcome
+    pause = min(_FIRST_PAUSE * 2.0**waiting.attempts, _LONGEST_PAUSE)
+    ledger.postpone(waiting.record_id, outcome.degradation.error, clock.now() + pause)
+    return Read(degraded=(outcome.degradation,))
+
+
+def _read(record_id: str, ports: ExtractPorts) -> Read:
+    writing = ports.writing
+    exchange = exchange_of(record_id, writing.ledger)
+    if exchange is None or not exchange.turns:  # deleted meanwhile
+        writing.ledger.extracted([record_id])
+        return Read()
+    raw = exchange.raw
+    earlier = writing.ledger.outcome(exchange.request_id, raw.user_id)
+    if earlier is not None:
+        _give_way(exchange, writing)
+        return Read(earlier.memory_ids)
+    reading = extract(ports.model, exchange.messages, now=raw.event_at, zone=ports.zone)
+    if not reading.facts:
+        writing.ledger.extracted([record_id])
+        return Read(usage=reading.usage)
+    records = [_record(one, exchange, ports) for one in reading.facts]
+    vectors = writing.embedder.embed_documents([indexed_text(record) for record in records])
+    reach = (ports.model, ports.vectors, writing.embedder, writing.ledger)
+    verdicts, more = verdicts_on(reading.facts, vectors, raw.user_id, exchange.turn_ids, reach)
+    entries, ids = _entries(records, vectors, verdicts, writing)
+    outcome = Outcome(raw.user_id, exchange.request_id, "", tuple(ids), writing.clock.now())
+    bind(writing)
+    earlier = writing.ledger.insert(entries, outcome)
+    _give_way(exchange, writing)
+    if earlier is not None:  # another process read it at the same time, and was first
+        return Read(earlier.memory_ids, usage=reading.usage.plus(more))
+    new = {entry.record.id for entry in entries}
+    known = tuple(one for one in dict.fromkeys(ids) if one not in new)
+    return Read(tuple(dict.fromkeys(ids)), known, reading.usage.plus(more))
+
+
+def _record(one: Extracted, exchange: Exchange, ports: ExtractPorts) -> MemoryRecord:
+    """Return the record of a fact: of the origin of its turns, with them as evidence."""
+    raw, fact = exchange.raw, one.fact
+    turn_ids = [exchange.turn_ids[at] for at in one.turns]
+    turns = [exchange.turns[turn_id] for turn_id in turn_ids if turn_id in exchange.turns]
+    said_at = turns[0].memory_at if turns else raw.memory_at
+    is_intention = fact.kind == "intention"
+    expires_at = one.expires_at
+    if is_intention and expires_at is None:
+        expires_at = (raw.created_at if said_at is None else said_at) + _INTENDED
+    shared: dict[str, Json] = {key: value for turn in turns for key, value in turn.attributes.items()}
+    told: Json = {"model": ports.model.name, "confidence": fact.confidence}
+    # a name that nobody in the conversation has is somebody who was spoken of, and no speaker
+    owner = fact.owner if exchange.is_named(fact.owner) else "user"
+    draft = Draft(
+        fact.text,
+        role=owner if is_role(owner) else "user",
+        speaker="" if is_role(owner) else owner,
+        said_at=said_at if one.happened_at is None else one.happened_at,
+        tags=tuple(dict.fromkeys([*(tag for turn in turns for tag in turn.tags), *fact.tags])),
+        metadata={PROVENANCE: told, **shared},
+    )
+    origin = Origin(
+        user_id=raw.user_id,
+        agent_id=raw.agent_id,
+        session_id=raw.session_id,
+        source=raw.source,
+        layer=Layer.L7_INTENTION if is_intention else Layer.L2_FACT,
+        expires_at=expires_at if is_intention else (turns[0].expires_at if turns else None),
+    )
+    clock = ports.writing.clock
+    record = record_of(draft, origin, clock.new_id(), clock.now(), (*turn_ids, raw.id))
+    claims = [RecordClaim(value.field, value.value, value.is_past) for value in fact.profile]
+    claims += [claim for turn in turns for claim in turn.claims]
+    return replace(record, claims=tuple(dict.fromkeys(claims)))
+
+
+def _entries(
+    records: Sequence[MemoryRecord], vectors: FloatArray, verdicts: Sequence[Verdict], ports: WritePorts
+) -> tuple[list[Entry], list[str]]:
+    """Return what is stored of facts, and the id of the memory that says each of them."""
+    entries: list[Entry] = []
+    ids: list[str] = []
+    for at, (record, verdict) in enumerate(zip(records, verdicts, strict=True)):
+        known = verdict.known
+        if verdict.action == "nothing" and known is not None:
+            ids.append(known.memory_id)
+            continue
+        vector, kept = vectors[at], record
+        if verdict.text is not None and verdict.text != record.content:
+            kept = replace(record, content=verdict.text)
+            vector = ports.embedder.embed_documents([indexed_text(kept)])[0]
+        supersedes = None if known is None else known.memory_id
+        entries.append(Entry(kept, vector, document_terms(kept.content, kept.context), supersedes))
+        ids.append(kept.id)
+    return entries, ids
+
+
+def _give_way(exchange: Exchange, ports: WritePorts) -> None:
+    """Keep the turns of an exchange as evidence that is no longer searched for, and take it off the queue."""
+    now = ports.clock.now()
+    turns = [one for one in exchange.turns.values() if one.layer is not Layer.L1_RAW]
+    kept = [replace(one, layer=Layer.L1_RAW, context="", claims=(), updated_at=now) for one in turns]
+    if kept:
+        ports.ledger.delete([], [Entry(one) for one in kept])
+    ports.ledger.extracted([exchange.raw.id])
+    project(ports)

@@ -1,0 +1,166 @@
+"""What a language model reads out of a conversation, and how that goes with what is known already."""
+
+from __future__ import annotations
+
+import string
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Annotated, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, StringConstraints
+
+from hy_memory.llm.moments import Moment, seconds
+from hy_memory.llm.port import ChatModel
+from hy_memory.llm.prompts import compose, language_of
+from hy_memory.temporal.calendar import zone_of
+from hy_memory.values.usage import Usage
+
+_MOST_FACTS = 64
+_LONGEST = 2000  # characters of a fact: more is no single one
+LETTERS = string.ascii_uppercase
+"""What memories are called in a prompt: models mix up numbers that stand for two things."""
+
+_Text = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=_LONGEST)]
+_Tag = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=80)]
+
+
+class _Strict(BaseModel):
+    model_config = ConfigDict(strict=True)
+
+
+class ProfileValue(_Strict):
+    """What a fact says of its user."""
+
+    field: Literal["name", "age", "location", "occupation", "employer"]
+    value: _Text
+    is_past: bool = False
+
+
+class Fact(_Strict):
+    """One thing worth remembering; `turns` are the numbers of messages, from 1."""
+
+    text: _Text
+    turns: Annotated[list[int], Field(min_length=1)]
+    owner: _Tag = "user"
+    tags: Annotated[list[_Tag], Field(max_length=16)] = Field(default_factory=list[str])
+    kind: Literal["fact", "intention"] = "fact"
+    expires: Moment | None = None
+    happened: Moment | None = None
+    confidence: Annotated[float, Field(ge=0, le=1)] = 1.0
+    profile: Annotated[list[ProfileValue], Field(max_length=16)] = Field(default_factory=list[ProfileValue])
+
+
+class Extraction(_Strict):
+    """The answer to what is worth remembering."""
+
+    facts: Annotated[list[Fact], Field(max_length=_MOST_FACTS)]
+
+
+class Decision(_Strict):
+    """What becomes of a new fact, by its number; `memory` is a letter."""
+
+    fact: int
+    action: Literal["add", "nothing", "update", "supersede"]
+    memory: str | None = None
+    text: _Text | None = None
+
+
+class Reconciliation(_Strict):
+    """The answer to how new facts go with known ones."""
+
+    decisions: list[Decision]
+
+
+@dataclass(frozen=True, slots=True)
+class Extracted:
+    """A fact with its times in UTC epoch seconds; `turns` are places in the conversation, from 0."""
+
+    fact: Fact
+    turns: tuple[int, ...]
+    expires_at: float | None
+    happened_at: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """A memory that a new fact is held against."""
+
+    memory_id: str
+    text: str
+    at: float
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """What becomes of a new fact: `known` is the memory it is about, `text` what is stored instead."""
+
+    action: Literal["add", "nothing", "update", "supersede"] = "add"
+    known: Known | None = None
+    text: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """What was read, and what it cost."""
+
+    facts: tuple[Extracted, ...]
+    usage: Usage = field(default_factory=Usage)
+
+
+def extract(model: ChatModel, messages: Sequence[str], *, now: float, zone: str) -> Reading:
+    """Return what `model` finds worth remembering in `messages`, written at `now` in the IANA `zone`.
+
+    Facts that name no message of these are left out. Raises LLMError.
+    """
+    language, there = language_of(" ".join(messages)), zone_of(zone)
+    written = datetime.fromtimestamp(now, there).strftime("%A %Y-%m-%dT%H:%M")
+    heading = "Conversation:" if language == "en" else "对话："
+    shown = "\n\n".join(f"[{at}] {text}" for at, text in enumerate(messages, start=1))
+    reply = model.ask(
+        compose(("extract",), language, {"now": written, "zone": zone}, {heading: shown}), Extraction
+    )
+    found: list[Extracted] = []
+    for fact in reply.answer.facts:
+        turns = tuple(sorted({at - 1 for at in fact.turns if 1 <= at <= len(messages)}))
+        if turns:
+            expires = None if fact.expires is None else seconds(fact.expires, there)
+            happened = None if fact.happened is None else seconds(fact.happened, there)
+            found.append(Extracted(fact, turns, expires, happened))
+    return Reading(tuple(found), reply.usage)
+
+
+def reconcile(
+    model: ChatModel, facts: Mapping[int, tuple[str, Sequence[Known]]]
+) -> tuple[dict[int, Verdict], Usage]:
+    """Return what becomes of `facts`, by their numbers, each given with the memories most like it.
+
+    A fact of which the answer says nothing, or names no memory that was shown, is added. Raises LLMError.
+    """
+    language = language_of(" ".join(text for text, _ in facts.values()))
+    letters: dict[str, Known] = {}
+    lines: list[str] = []
+    for number, (text, known) in facts.items():
+        lines.append(f"[{number}] {text}")
+        for one in known:
+            letter = _letter(len(letters))
+            letters[letter] = one
+            lines.append(
+                f"    {letter} ({datetime.fromtimestamp(one.at, zone_of('UTC')):%Y-%m-%d}): {one.text}"
+            )
+    heading = "Facts and memories:" if language == "en" else "事实与记忆："
+    reply = model.ask(compose(("reconcile",), language, {}, {heading: "\n".join(lines)}), Reconciliation)
+    verdicts: dict[int, Verdict] = {}
+    for one in reply.answer.decisions:
+        shown = facts.get(one.fact, ("", ()))[1]
+        known = letters.get((one.memory or "").strip().upper())
+        if one.action != "add" and known is not None and known in shown:
+            text = one.text if one.action == "update" else None
+            verdicts[one.fact] = Verdict(one.action, known, text)
+    return verdicts, reply.usage
+
+
+def _letter(number: int) -> str:
+    """Return A … Z, AA, AB …"""
+    high, low = divmod(number, len(LETTERS))
+    return (LETTERS[high - 1] if high else "") + LETTERS[low]
