@@ -165,6 +165,7 @@ RERANKS: dict[str, dict[str, Any]] = {
     "late alone": rerank("late_interaction", blend=1.0),
     "late without hop": rerank("late_interaction", second_hop=0.0),
     "late interaction": rerank("late_interaction"),
+    "late 512 tokens": rerank("late_interaction", max_length=512),
 }
 """What `--reranks` compares."""
 
@@ -181,7 +182,7 @@ def main() -> None:
     parser.add_argument("--out", type=Path, default=Path("runs"), help="folder of run files")
     parser.add_argument("--cache", type=Path, default=Path.home() / ".cache/hy_memory-benchmarks")
     parser.add_argument("--stages", action="store_true", help="compare the ranking stages, hybrid reader")
-    parser.add_argument("--reranks", action="store_true", help="compare the kinds of local rerank")
+    parser.add_argument("--reranks", nargs="*", choices=RERANKS, help="compare kinds of local rerank, or all")
     parser.add_argument("--categories", action="store_true", help="print each category too")
     options = parser.parse_args()
     options.out.mkdir(parents=True, exist_ok=True)
@@ -196,8 +197,9 @@ def main() -> None:
     for name, corpus, queries in sets_in(options.folder):
         if options.sets and name not in options.sets:
             continue
-        if options.stages or options.reranks:
-            chosen = STAGES if options.stages else RERANKS
+        if options.stages or options.reranks is not None:
+            names = options.reranks or RERANKS
+            chosen = STAGES if options.stages else {one: RERANKS[one] for one in names}
             compare(name, corpus, queries, embedder, options.out, chosen)
             continue
         for backend in options.backend:

@@ -263,7 +263,7 @@ def open_reranker(settings: Settings) -> Reranker | None:
         model=section.local_rerank_model,
         device=section.local_rerank_device,
         batch_size=section.local_rerank_batch_size,
-        max_length=section.local_rerank_max_length,
+        max_length=section.max_length(),
         int8=section.local_rerank_int8,
         timeout=section.local_rerank_timeout,
         cache_mb=section.local_rerank_cache_mb,

@@ -51,7 +51,8 @@ class LateInteraction:
 
     def _question(self, query: str) -> tuple[Floats, Floats]:
         """Return the question's token vectors, and the share of each: rare words count most."""
-        read = self._encoder.read(_safe(query), is_query=True, most=self._options.max_length)
+        # whole, up to the model's own limit: what is asked often stands at the end
+        read = self._encoder.read(_safe(query), is_query=True, most=self._encoder.longest)
         weights = np.maximum(self._encoder.rarity(read, is_query=True) - _COMMON, _LEAST)
         return self._encoder.tokens([read], is_query=True)[0], weights / weights.sum()
 

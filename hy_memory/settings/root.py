@@ -99,10 +99,10 @@ class RecallSection(Section):
         description="memories in one forward pass; no limit of concurrent searches",
         json_schema_extra=env("MEMORY_LOCAL_RERANK_BATCH_SIZE"),
     )
-    local_rerank_max_length: int = Field(
-        default=512,
+    local_rerank_max_length: int | None = Field(
+        default=None,
         ge=8,  # special tokens and a word of each
-        description="most tokens of a pair, or of a text in late interaction; the rest is cut off",
+        description="most tokens read of a pair (default: 512), or of a text in late interaction (128)",
         json_schema_extra=env("MEMORY_LOCAL_RERANK_MAX_LENGTH"),
     )
     local_rerank_pool_factor: int = Field(
@@ -134,6 +134,12 @@ class RecallSection(Section):
         if self.local_rerank_blend is not None:
             return self.local_rerank_blend
         return 1.0 if self.local_rerank_kind == "cross_encoder" else 0.5
+
+    def max_length(self) -> int:
+        """Return how many tokens the reranker reads at most, of a pair or of a text."""
+        if self.local_rerank_max_length is not None:
+            return self.local_rerank_max_length
+        return 512 if self.local_rerank_kind == "cross_encoder" else 128
 
 
 class RankingSection(Section):

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 
 from hy_memory import HyMemoryClient, runtime
 from hy_memory.errors import ConfigurationError, RerankError
+from hy_memory.settings.load import load_settings
 from tests.rerank.stub import Stub
 from tests.support.embedding import POOL, text
 from tests.support.stores import READERS, contents, ids, normal, open_client, scores
@@ -236,6 +237,8 @@ def test_every_setting_reaches_the_model(folder: Path, stub: Stub, monkeypatch: 
         assert len(stub.seen[-1][1]) == 2
     default, chosen = stub.opened
     assert default.model == "nreimers/mmarco-mMiniLMv2-L6-H384-v1"
+    late = load_settings({"recall": {"local_rerank_kind": "late_interaction"}}, environ={}, dotenv=None)
+    assert late.recall.max_length() == 128
     assert (default.device, default.batch_size, default.max_length) == ("auto", 16, 512)
     assert (default.int8, default.timeout) == (False, None)
     assert (chosen.model, chosen.device, chosen.batch_size, chosen.max_length) == ("some/model", "cpu", 4, 64)
