@@ -19,7 +19,7 @@ from hy_memory.embedding.choose import AUTO, choose
 from hy_memory.embedding.options import EmbedderFactory, EmbedderOptions
 from hy_memory.embedding.service import adapt_service
 from hy_memory.errors import ConfigurationError, InvalidArgumentError, MissingExtraError, RerankerLoadError
-from hy_memory.extract.run import ExtractPorts
+from hy_memory.extract.ports import ExtractPorts
 from hy_memory.identity import check_same, identity_of
 from hy_memory.index_checks import CheckedKeywords, CheckedVectors
 from hy_memory.llm.options import LLMFactory, LLMOptions

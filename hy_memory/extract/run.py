@@ -9,19 +9,16 @@ there already are not made again.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from hy_memory.extract.exchange import Exchange, exchange_of
+from hy_memory.extract.ports import ExtractPorts, Read
 from hy_memory.extract.reconcile import verdicts_on
 from hy_memory.llm.extract import Extracted, Verdict, extract
-from hy_memory.llm.port import ChatModel
 from hy_memory.pipeline import Guarded, guard
-from hy_memory.ports import VectorIndex
 from hy_memory.ranking.bm25 import document_terms
 from hy_memory.values.point import FloatArray
 from hy_memory.values.record import Json, Layer, MemoryRecord, RecordClaim, indexed_text, is_role
-from hy_memory.values.result import Degradation
-from hy_memory.values.usage import Usage
 from hy_memory.values.write import Entry, Outcome, Pending
 from hy_memory.writing.compose import Origin, record_of
 from hy_memory.writing.messages import Draft
@@ -32,30 +29,6 @@ PROVENANCE = "extraction"
 """Key of a fact's metadata that says which model read it, and how plainly it was said."""
 _INTENDED = 30 * 86_400.0  # an intention of which nobody says until when holds for a month
 _FIRST_PAUSE, _LONGEST_PAUSE = 30.0, 86_400.0  # seconds after a failed attempt; they double
-
-
-@dataclass(frozen=True, slots=True)
-class ExtractPorts:
-    """What reading an exchange may reach; `zone` (IANA) is the one that times are told in."""
-
-    model: ChatModel
-    vectors: VectorIndex
-    writing: WritePorts
-    zone: str
-
-
-@dataclass(frozen=True, slots=True)
-class Read:
-    """What reading an exchange led to: its facts' ids, which of them were there before, and what it cost.
-
-    No facts: nothing was worth remembering by itself, and its turns stay as they are. `degraded` says why it
-    could not be read; it will be tried again.
-    """
-
-    memory_ids: tuple[str, ...] = ()
-    known_ids: tuple[str, ...] = ()
-    usage: Usage = Usage()  # noqa: RUF009 - a tuple, which nobody can change
-    degraded: tuple[Degradation, ...] = ()
 
 
 def read_exchange(waiting: Pending, ports: ExtractPorts) -> Read:

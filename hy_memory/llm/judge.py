@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 from datetime import datetime, tzinfo
-from enum import StrEnum
 from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 
 from hy_memory.errors import LLMAnswerError
+from hy_memory.llm.judgement import Judgement, Task
 from hy_memory.llm.moments import Moment, last_second, seconds
 from hy_memory.llm.port import ChatModel
 from hy_memory.llm.prompts import compose, language_of
@@ -18,34 +17,6 @@ from hy_memory.temporal.calendar import zone_of
 from hy_memory.values.usage import Usage
 
 _MOST = 8_000  # characters of a conversation that are shown, its end: enough for a dozen long turns
-
-
-class Task(StrEnum):
-    """What is asked about a question."""
-
-    SCENE = "scene"
-    QUERY = "query"
-    """The question in full, and the time it speaks of."""
-    BOTH = "both"
-
-    @property
-    def parts(self) -> tuple[str, ...]:
-        """The parts of the prompt."""
-        return ("scene", "query") if self is Task.BOTH else (self.value,)
-
-
-@dataclass(frozen=True, slots=True)
-class Judgement:
-    """What a model makes of a question. `after` and `before` are inclusive, in UTC epoch seconds.
-
-    `scene` and `query` are None where they were not asked for.
-    """
-
-    usage: Usage = field(default_factory=Usage)
-    scene: str | None = None
-    query: str | None = None
-    after: float | None = None
-    before: float | None = None
 
 
 class Scene(BaseModel):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from hy_memory.filters.tree import Compare, Filter, Op, all_of
-from hy_memory.llm.judge import Judgement
+from hy_memory.llm.judgement import Judgement
 from hy_memory.reading.request import within
 from hy_memory.values.request import BucketRequest, SearchRequest
 from hy_memory.values.result import Degradation

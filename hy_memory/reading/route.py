@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from hy_memory.llm.judge import Task
+from hy_memory.llm.judgement import Task
 
 
 def route(

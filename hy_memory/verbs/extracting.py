@@ -6,7 +6,7 @@ import logging
 from collections.abc import Sequence
 from dataclasses import replace
 
-from hy_memory.extract.run import ExtractPorts, Read, read_exchange
+from hy_memory.extract.ports import ExtractPorts, Read
 from hy_memory.lifecycle import Lifecycle
 from hy_memory.maintenance.evolve import evolve
 from hy_memory.values.write import Pending, Written
@@ -53,6 +53,8 @@ class Extracting(Lifecycle):
 
     def _read_waiting(self, waiting: Sequence[Pending], ports: ExtractPorts) -> Read:
         """Read exchanges until one cannot be read; return how it went with the last."""
+        from hy_memory.extract.run import read_exchange  # answers' shapes take 30 ms to make
+
         read = Read()
         for one in waiting:
             read = read_exchange(one, ports)

@@ -11,7 +11,7 @@ from hy_memory import answers, present
 from hy_memory.deadline import within
 from hy_memory.errors import InvalidArgumentError
 from hy_memory.lifecycle import Lifecycle
-from hy_memory.llm.judge import Task, judge, judge_session
+from hy_memory.llm.judgement import Task
 from hy_memory.pipeline import Guarded, guard
 from hy_memory.reading.judged import Judged, apply
 from hy_memory.reading.route import route
@@ -61,6 +61,8 @@ class Judging(Lifecycle):
         model, recall = runtime.llm, runtime.settings.recall
         if task is None or model is None:
             return Judged(request, scene)
+        from hy_memory.llm.judge import judge  # answers' shapes take 20 ms to make, and most ask no model
+
         zone, now = runtime.settings.timezone, request.asked_at
         outcome = guard(
             PART, lambda: within(recall.timeout, lambda: judge(model, task, texts, now=now, zone=zone))
@@ -85,6 +87,8 @@ class Judging(Lifecycle):
             whose = user_id if lane is None else partition(user_id, lane)
             if runtime.ledger.outcome(request_id, whose) is not None:
                 return Classified(CHAT if lane is None else lane.value, is_open=True)
+        from hy_memory.llm.judge import judge_session  # see above
+
         outcome = guard(PART, lambda: judge_session(model, parse_trace(data).told()))
         if not isinstance(outcome, Guarded):
             return Classified(outcome.scene or CHAT, is_open=True, usage=outcome.usage)
