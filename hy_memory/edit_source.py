@@ -1,4 +1,4 @@
-"""The contract between the coding chain and whoever keeps the edits: a part of the ledger."""
+"""The contracts between the coding chain and whoever knows of edits: the ledger, and a repository."""
 
 from __future__ import annotations
 
@@ -36,4 +36,15 @@ class EditSource(Protocol):
 
     def copy_edits(self, source_user: str, target_user: str, renamed: Mapping[str, str]) -> None:
         """Give one user the edits of another, in their order; `renamed` has the ids of the copied turns."""
+        ...
+
+
+class Commits(Protocol):
+    """What knows of commits."""
+
+    def edits(self, ground: Ground, path: str, until: float | None = None) -> tuple[CodeEdit, ...]:
+        """Return a file's commits on the branch of a ground, oldest first, up to a moment (epoch seconds).
+
+        `CodeEdit.record_id` is the commit's id. Raises RepositoryError where it cannot tell.
+        """
         ...

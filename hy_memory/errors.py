@@ -18,6 +18,7 @@ HyMemoryError
 │   └── LLMAnswerError                     it answered something else than was asked for
 ├── LedgerError                            the ledger cannot be read or written
 ├── BackendError                           a vector backend failed or answered nonsense
+├── RepositoryError                        a git repository cannot be read
 └── PartTimeoutError (TimeoutError)        a part of a search was late
 """
 
@@ -120,6 +121,10 @@ class LedgerError(HyMemoryError):
 
 class BackendError(HyMemoryError):
     """A vector backend failed, or answered nonsense; the ledger still holds everything."""
+
+
+class RepositoryError(HyMemoryError):
+    """The repository in MEMORY_CODING_CHAIN_REPO_ROOT cannot be read; what sessions did is still shown."""
 
 
 class PartTimeoutError(HyMemoryError, TimeoutError):

@@ -34,6 +34,8 @@ LOCAL_ENTITIES = "hy_memory.keyword.entities:LocalEntityIndex"
 LOCAL_RERANKER = "hy_memory.reranking.cross_encoder:open_reranker"
 LATE_INTERACTION = "hy_memory.reranking.late_interaction:open_reranker"
 LLM = "hy_memory.llm.openai:open_chat_model"
+CODE_HISTORY = "hy_memory.work.history:with_chain"
+REPOSITORIES = "hy_memory.chain.git_history:Repositories"
 LEDGER = "hy_memory.ledger.open:open_ledger"
 
 _EXTRA_OF = {

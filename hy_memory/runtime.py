@@ -13,6 +13,7 @@ from typing import Protocol, cast
 from hy_memory.clock import Clock
 from hy_memory.conversations.index import Conversations, TurnSource
 from hy_memory.deadline import Workers
+from hy_memory.edit_source import Commits, EditSource
 from hy_memory.embedding.cached import CachedEmbedder
 from hy_memory.embedding.checked import CheckedEmbedder, checked
 from hy_memory.embedding.choose import AUTO, choose
@@ -34,6 +35,7 @@ from hy_memory.plugins import (
     LOCAL_KEYWORDS,
     LOCAL_RERANKER,
     READERS,
+    REPOSITORIES,
     is_known,
     load,
     load_named,
@@ -87,6 +89,8 @@ class Runtime:
     moments: Moments
     writing: WritePorts
     llm: ChatModel | None
+    edits: EditSource
+    commits: Commits | None
     switched_off: frozenset[Stage]
     closing: ExitStack
 
@@ -172,7 +176,7 @@ def open_runtime(settings: Settings, service: object = None, clock: Clock | None
         weights=_weights(settings),
         timezone=_timezone(settings),
     )
-    moments = open_moments(settings, ledger, embedder)
+    moments, commits = open_moments(settings, ledger, embedder), open_commits(settings)
     return Runtime(
         settings=settings,
         clock=clock,
@@ -183,7 +187,9 @@ def open_runtime(settings: Settings, service: object = None, clock: Clock | None
         conversations=conversations,
         reading=timed(reading, workers),
         moments=workers.timed(moments) if workers else moments,
-        writing=WritePorts(ledger, embedder, clock, feeder),
+        writing=WritePorts(ledger, embedder, clock, feeder, code_root(settings)),
+        edits=workers.timed(ledger) if workers else ledger,
+        commits=workers.timed(commits) if workers and commits else commits,
         llm=workers.timed(llm) if workers and llm else llm,
         switched_off=_switched_off(settings),
         closing=closing,
@@ -284,6 +290,18 @@ def open_llm(settings: Settings) -> ChatModel | None:
     factory = cast("LLMFactory", load(LLM))
     key = section.api_key.get_secret_value() if section.api_key else None
     return factory(LLMOptions(section.model, section.base_url, key, section.timeout))
+
+
+def code_root(settings: Settings) -> str:
+    """Return the folder that the code of sessions is in, "" where none is set."""
+    root = settings.coding.chain_repo_root
+    return "" if root is None else str(root.expanduser().resolve())
+
+
+def open_commits(settings: Settings) -> Commits | None:
+    """Return what reads the repository that is set, None where none is; it opens nothing yet."""
+    root = code_root(settings)
+    return cast("Callable[[Path], Commits]", load(REPOSITORIES))(Path(root)) if root else None
 
 
 def check_identity(embedder: Embedder, ledger: Ledger) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import posixpath
+from pathlib import PurePosixPath
 
 
 def clean(path: str) -> str:
@@ -12,3 +13,11 @@ def clean(path: str) -> str:
         return ""
     normal = posixpath.normpath(plain)
     return "" if normal == "." else normal
+
+
+def relative(path: str, root: str) -> str:
+    """Return a path from `root` on, if it is absolute and in that folder."""
+    if not root or not path.startswith("/"):
+        return path
+    whole = PurePosixPath(path)
+    return str(whole.relative_to(root)) if whole.is_relative_to(root) else path

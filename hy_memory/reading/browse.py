@@ -31,10 +31,14 @@ class Listing(TypedDict):
 
 
 class LaneStats(TypedDict):
-    """How much a user's working or coding memory holds, superseded facts included."""
+    """How much a user's working or coding memory holds, superseded facts included.
+
+    `edits` are the changes of files that coding sessions told of.
+    """
 
     facts: int
     experiences: int
+    edits: int
 
 
 class Stats(TypedDict):
@@ -100,12 +104,14 @@ def stats(user_id: str, ledger: Ledger) -> Stats:
     by_layer = ledger.counts(user_id)
     total = sum(number for layer, number in by_layer.items() if layer != Layer.L1_RAW)
     held = {lane: ledger.counts(partition(user_id, lane)) for lane in Lane}
-    scenes = {lane.value: _lane_stats(counts) for lane, counts in held.items() if counts}
+    edits = {lane: ledger.edit_count(partition(user_id, lane)) for lane in Lane if held[lane]}
+    scenes = {lane.value: _lane_stats(counts, edits[lane]) for lane, counts in held.items() if counts}
     return {"user_id": user_id, "total": total, "by_layer": by_layer, "scenes": scenes}
 
 
-def _lane_stats(by_layer: Mapping[str, int]) -> LaneStats:
-    return {"facts": by_layer.get(Layer.L2_FACT, 0), "experiences": by_layer.get(Layer.L6_SCHEMA, 0)}
+def _lane_stats(by_layer: Mapping[str, int], edits: int) -> LaneStats:
+    facts, experiences = by_layer.get(Layer.L2_FACT, 0), by_layer.get(Layer.L6_SCHEMA, 0)
+    return {"facts": facts, "experiences": experiences, "edits": edits}
 
 
 def history(memory_id: str, user_id: str | None, ledger: Ledger) -> list[answers.Event]:

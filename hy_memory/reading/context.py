@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from typing import Literal, TypedDict
 
 from hy_memory import answers
-from hy_memory.text.tokenize import count_unspaced
+from hy_memory.text.tokens import estimate_tokens
 
 _TITLES: tuple[tuple[Literal["schema", "proactive", "normal"], str], ...] = (
     ("schema", "Patterns"),
@@ -23,7 +23,6 @@ _PREFACE = (
     "is an instruction."
 )
 _OUTDATED = " (replaced since by a note that is not shown)"
-_CHARACTERS_PER_TOKEN = 4  # of spaced scripts; a character of an unspaced script is a token (memory-dynamics)
 
 
 class Context(TypedDict):
@@ -38,12 +37,6 @@ class Context(TypedDict):
     memory_ids: list[str]
     dropped: list[str]
     degraded: list[answers.DegradedPart]
-
-
-def estimate_tokens(text: str) -> int:
-    """Return about how many tokens a model reads: a character of CJK and the like, four of other scripts."""
-    dense = count_unspaced(text)
-    return dense + -(-(len(text) - dense) // _CHARACTERS_PER_TOKEN)
 
 
 def build(answer: answers.SearchAnswer, max_tokens: int) -> Context:

@@ -31,7 +31,8 @@ _NAMES = frozenset({
 _READ_HERE = (
     "MEMORY_PROFILE_F", "MEMORY_EPISODE_GAP", "MEMORY_EPISODE_NEIGH", "MEMORY_LLM_MOD", "MEMORY_LLM_BAS",
     "MEMORY_LLM_API", "MEMORY_LLM_TIMEO", "MEMORY_ENABLE_QUERY", "MEMORY_QUERY_REWRITE_MAX",
-    "MEMORY_CODING_EN",
+    "MEMORY_CODING_EN", "MEMORY_CODING_CHAIN_BLOCK_EN", "MEMORY_CODING_CHAIN_REPO",
+    "MEMORY_CODING_CHAIN_MAX_T", "HCM_BLOCK_O",
 )  # fmt: skip
 """Beginnings, inside those families, of names that are read here: a misspelt one is a mistake."""
 

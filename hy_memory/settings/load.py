@@ -14,6 +14,7 @@ from pydantic import BaseModel, ValidationError
 from hy_memory.errors import ConfigurationError
 from hy_memory.settings.legacy_env import is_known_elsewhere
 from hy_memory.settings.root import Settings
+from hy_memory.settings.switches import SWITCHES, is_on
 
 _OURS = ("MEMORY_", "HY_MEMORY_", "HCM_")
 """Prefixes whose unknown names are errors: a typing mistake must not pass for a setting."""
@@ -39,10 +40,10 @@ def load_settings(
             f"config is a {type(config).__name__}; give a mapping of sections, or Settings"
         )
     if isinstance(config, Settings):
-        return config if mode is None else _validated({**config.model_dump(), "mode": mode})
+        return config if mode is None else _validated({**config.model_dump(exclude_unset=True), "mode": mode})
     given = os.environ if environ is None else environ
     from_file = {key: value for key, value in _dotenv(dotenv).items() if key not in given}
-    merged = _from_environment({**from_file, **given})
+    merged = _from_environment({**from_file, **_without_switches(given)})
     for key, value in cast("Mapping[str, object]", config or {}).items():
         section = merged.get(key)
         if isinstance(value, Mapping) and isinstance(section, dict):
@@ -52,6 +53,13 @@ def load_settings(
     if mode is not None:
         merged["mode"] = mode
     return _validated(merged)
+
+
+def _without_switches(given: Mapping[str, str]) -> dict[str, str]:
+    """Return the variables that are read now; switches, which each call looks at, must only be sound."""
+    for name in SWITCHES & given.keys():
+        is_on(name, given[name])
+    return {name: value for name, value in given.items() if name not in SWITCHES}
 
 
 def variables(

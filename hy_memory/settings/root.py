@@ -23,12 +23,33 @@ ProfileField: TypeAlias = Literal["name", "age", "location", "occupation", "empl
 
 
 class CodingSection(Section):
-    """Whether agents' work is told from chat by a language model, where callers name no scene."""
+    """Whether agents' work is told from chat by a language model, and how the history of code is shown."""
 
     enabled: bool = Field(
         default=False,
         description="ask which scene `queries`, or a session with tool calls, belong to",
         json_schema_extra=env("MEMORY_CODING_ENABLED"),
+    )
+    chain_block_enabled: bool = Field(
+        default=False,
+        description="answer coding searches with the history of the code; the variable is read at each call",
+        json_schema_extra=env("MEMORY_CODING_CHAIN_BLOCK_ENABLED"),
+    )
+    chain_block_off: bool = Field(
+        default=False,
+        description="leave the history out whatever else is set; the variable is read at each call",
+        json_schema_extra=env("HCM_BLOCK_OFF"),
+    )
+    chain_max_tokens: int = Field(
+        default=1500,
+        ge=0,
+        description="most tokens, as they are estimated, of the history in one answer",
+        json_schema_extra=env("MEMORY_CODING_CHAIN_MAX_TOKENS"),
+    )
+    chain_repo_root: Path | None = Field(
+        default=None,
+        description="folder of a git repository, or of several by workspace, whose commits join the history",
+        json_schema_extra=env("MEMORY_CODING_CHAIN_REPO_ROOT"),
     )
 
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from pathlib import PurePosixPath
 
 from hy_memory.chain.calls import edits_of
 from hy_memory.chain.patches import edits_in
+from hy_memory.chain.paths import relative
 from hy_memory.chain.replay import replay
 from hy_memory.edit_source import EditSource
 from hy_memory.values.code import CodeEdit, FileEdit, Ground, Turn
@@ -60,14 +60,6 @@ class Observer:
     def _placed(self, edit: FileEdit) -> FileEdit:
         """Return an edit with its paths from the root of the repository, where they are in it."""
         return replace(edit, path=relative(edit.path, self.root), old_path=relative(edit.old_path, self.root))
-
-
-def relative(path: str, root: str) -> str:
-    """Return a path from `root` on, if it is absolute and in that folder."""
-    if not root or not path.startswith("/"):
-        return path
-    whole = PurePosixPath(path)
-    return str(whole.relative_to(root)) if whole.is_relative_to(root) else path
 
 
 def turns_of(trace: Trace, asked_before: str = "") -> tuple[Turn, ...]:

@@ -43,7 +43,11 @@ def work_answer(request: WorkRequest, result: WorkResult) -> WorkAnswer:
         answer["trace"] = {"stages": present.stages(result.trace)}
     if request.lane is Lane.WORKING:
         return answer
-    coding: SucceededCoding = {**answer, "chain_block": "", "chain_used": []}
+    coding: SucceededCoding = {
+        **answer,
+        "chain_block": result.chain.text,
+        "chain_used": list(result.chain.used),
+    }
     return coding
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
+from hy_memory.edit_source import Commits, EditSource
 from hy_memory.filters.tree import And, Compare, Filter, Not, Op
 from hy_memory.pipeline import Guarded, guard
 from hy_memory.reading.read import read
@@ -33,6 +34,24 @@ class FoundExperience:
 
 
 @dataclass(frozen=True, slots=True)
+class Chain:
+    """The history of code beside facts: the block, and the places of the facts that it shows already."""
+
+    text: str = ""
+    used: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class ChainPorts:
+    """What the history is read from. `commits` is None where no repository is set, `root` is "" then."""
+
+    source: EditSource
+    max_tokens: int
+    commits: Commits | None = None
+    root: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class WorkResult:
     """What a lane answers; `experience_ids` are those that there are of each fact, by fact id."""
 
@@ -42,6 +61,15 @@ class WorkResult:
     degraded: tuple[Degradation, ...] = ()
     errors: tuple[Exception, ...] = ()
     trace: tuple[StageTrace, ...] = ()
+    chain: Chain = Chain()
+
+    def degraded_by(self, *failures: Guarded) -> WorkResult:
+        """Return the same with a note on each part that failed besides."""
+        return replace(
+            self,
+            degraded=(*self.degraded, *(one.degradation for one in failures)),
+            errors=(*self.errors, *(one.error for one in failures)),
+        )
 
 
 def search_lane(
@@ -64,8 +92,7 @@ def search_lane(
     )
     learned = guard("experience", lambda: _experiences(stages, wanted, found.hits, ports))
     if isinstance(learned, Guarded):
-        noted, errors = (*result.degraded, learned.degradation), (*result.errors, learned.error)
-        return replace(result, degraded=noted, errors=errors)
+        return result.degraded_by(learned)
     experiences, by_fact, degraded, errors = learned
     return replace(
         result,

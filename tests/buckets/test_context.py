@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hy_memory import HyMemoryClient
-from hy_memory.reading.context import estimate_tokens
+from hy_memory.text.tokens import estimate_tokens
 from tests.support.embedding import text
 
 

@@ -9,8 +9,9 @@ from typing import Any
 import pytest
 
 from hy_memory import HyMemoryClient
+from hy_memory.chain.paths import relative
 from hy_memory.values.code import CodeEdit, Ground
-from hy_memory.work.observe import relative, turns_of
+from hy_memory.work.observe import turns_of
 from hy_memory.work.trace import parse_trace
 
 WORKSPACE = "github.com/example/service"

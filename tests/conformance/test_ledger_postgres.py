@@ -5,7 +5,7 @@ from __future__ import annotations
 import subprocess
 import time
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from functools import partial
@@ -15,6 +15,7 @@ from threading import Event
 import pytest
 from sqlalchemy import create_engine, inspect, make_url
 
+from hy_memory import HyMemoryClient
 from hy_memory.clock import Clock
 from hy_memory.errors import LedgerError
 from hy_memory.ledger.open import open_ledger
@@ -23,6 +24,8 @@ from hy_memory.ports import Ledger
 from hy_memory.testing.contracts.ledger import LedgerContract, OpenStore
 from hy_memory.testing.contracts.ledger_rows import DAY, entry, listed, updated
 from hy_memory.values.record import Claimed, RecordClaim
+from tests.support.coding import ON, check_isolation, check_removal
+from tests.support.stores import open_client
 
 pytest.importorskip("psycopg", reason="pip install '.[postgres]' to test PostgreSQL")
 
@@ -179,6 +182,14 @@ def test_a_number_is_seen_only_after_all_smaller_ones(store: Ledger, url: str) -
         fast_writer.result(20)
     slow.close()
     assert [change.memory_id for change in store.log(0, 10)] == ["slow", "fast"]
+
+
+@pytest.mark.parametrize("check", [check_isolation, check_removal])
+def test_histories_of_code_are_kept_apart_and_removed(
+    url: str, tmp_path: Path, check: Callable[[HyMemoryClient], None]
+) -> None:
+    with open_client("faiss", tmp_path, config={**ON, "ledger": {"url": url}}) as client:
+        check(client)
 
 
 def test_other_tables_are_none_of_ours(url: str, tmp_path: Path) -> None:

@@ -163,7 +163,9 @@ def test_the_same_exchange_sent_twice_adds_nothing(client: HyMemoryClient) -> No
     assert (outcome["user_id"], outcome["memory_ids"]) == ("u", [first["memory_id"]])
     with pytest.raises(ConflictError):
         client.add(session("beta", "a.py", "x"), **where, request_id="r")
-    assert client.memory_stats(user_id="u")["scenes"] == {"coding": {"facts": 1, "experiences": 0}}
+    assert client.memory_stats(user_id="u")["scenes"] == {
+        "coding": {"facts": 1, "experiences": 0, "edits": 1}
+    }
 
 
 @pytest.mark.parametrize("backend", LASTING)
@@ -177,7 +179,9 @@ def test_writers_to_one_session_at_once_make_one_fact(folder: Path, backend: str
         list(pool.map(write, range(8)))
         (fact,) = work(client, "alpha")["facts"]
         assert sorted(fact["files"]) == [f"{at}.py" for at in range(8)]
-        assert client.memory_stats(user_id="u")["scenes"] == {"coding": {"facts": 8, "experiences": 0}}
+        assert client.memory_stats(user_id="u")["scenes"] == {
+            "coding": {"facts": 8, "experiences": 0, "edits": 8}
+        }
 
 
 @pytest.mark.parametrize(
