@@ -11,9 +11,9 @@ from pathlib import Path
 from typing import Protocol, cast
 
 from hy_memory.clock import Clock
+from hy_memory.code_history import open_history
 from hy_memory.conversations.index import Conversations, TurnSource
 from hy_memory.deadline import Workers
-from hy_memory.edit_source import Commits, EditSource
 from hy_memory.embedding.cached import CachedEmbedder
 from hy_memory.embedding.checked import CheckedEmbedder, checked
 from hy_memory.embedding.choose import AUTO, choose
@@ -35,7 +35,6 @@ from hy_memory.plugins import (
     LOCAL_KEYWORDS,
     LOCAL_RERANKER,
     READERS,
-    REPOSITORIES,
     is_known,
     load,
     load_named,
@@ -69,6 +68,7 @@ from hy_memory.settings.root import Settings
 from hy_memory.temporal.calendar import zone_of
 from hy_memory.values.request import SearchRequest
 from hy_memory.values.write import EmbedderIdentity
+from hy_memory.work.search import ChainPorts
 from hy_memory.writing.write import WritePorts
 
 _log = logging.getLogger("hy_memory")
@@ -89,8 +89,7 @@ class Runtime:
     moments: Moments
     writing: WritePorts
     llm: ChatModel | None
-    edits: EditSource
-    commits: Commits | None
+    chain: ChainPorts
     switched_off: frozenset[Stage]
     closing: ExitStack
 
@@ -154,9 +153,7 @@ def open_runtime(settings: Settings, service: object = None, clock: Clock | None
         conversations = _conversations(settings, ledger)
         opened.callback(conversations.close)
         entities = _entities(settings, ledger, opened)
-        workers = Workers(settings.threads) if settings.recall.timeout is not None else None
-        if workers is not None:
-            opened.callback(workers.close)
+        workers = _workers(settings, opened)
         closing = opened.pop_all()
     vectors, feeder = backend.vectors, None
     if backend.fed is not None:
@@ -176,7 +173,8 @@ def open_runtime(settings: Settings, service: object = None, clock: Clock | None
         weights=_weights(settings),
         timezone=_timezone(settings),
     )
-    moments, commits = open_moments(settings, ledger, embedder), open_commits(settings)
+    moments = open_moments(settings, ledger, embedder)
+    chain = open_history(settings.coding, ledger, workers)
     return Runtime(
         settings=settings,
         clock=clock,
@@ -187,13 +185,20 @@ def open_runtime(settings: Settings, service: object = None, clock: Clock | None
         conversations=conversations,
         reading=timed(reading, workers),
         moments=workers.timed(moments) if workers else moments,
-        writing=WritePorts(ledger, embedder, clock, feeder, code_root(settings)),
-        edits=workers.timed(ledger) if workers else ledger,
-        commits=workers.timed(commits) if workers and commits else commits,
+        writing=WritePorts(ledger, embedder, clock, feeder, chain.root),
+        chain=chain,
         llm=workers.timed(llm) if workers and llm else llm,
         switched_off=_switched_off(settings),
         closing=closing,
     )
+
+
+def _workers(settings: Settings, opened: ExitStack) -> Workers | None:
+    if settings.recall.timeout is None:
+        return None
+    workers = Workers(settings.threads)
+    opened.callback(workers.close)
+    return workers
 
 
 def open_moments(settings: Settings, ledger: Ledger, embedder: Embedder) -> Moments:
@@ -290,18 +295,6 @@ def open_llm(settings: Settings) -> ChatModel | None:
     factory = cast("LLMFactory", load(LLM))
     key = section.api_key.get_secret_value() if section.api_key else None
     return factory(LLMOptions(section.model, section.base_url, key, section.timeout))
-
-
-def code_root(settings: Settings) -> str:
-    """Return the folder that the code of sessions is in, "" where none is set."""
-    root = settings.coding.chain_repo_root
-    return "" if root is None else str(root.expanduser().resolve())
-
-
-def open_commits(settings: Settings) -> Commits | None:
-    """Return what reads the repository that is set, None where none is; it opens nothing yet."""
-    root = code_root(settings)
-    return cast("Callable[[Path], Commits]", load(REPOSITORIES))(Path(root)) if root else None
 
 
 def check_identity(embedder: Embedder, ledger: Ledger) -> None:

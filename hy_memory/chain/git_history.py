@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path, PurePosixPath
 
+from hy_memory.chain.moves import with_moves
 from hy_memory.chain.replay import compared
 from hy_memory.errors import RepositoryError
 from hy_memory.values.code import CodeEdit, Ground, Piece
@@ -16,6 +17,9 @@ from hy_memory.values.code import CodeEdit, Ground, Piece
 _SECONDS = 20.0  # for one command of git
 _COMMITS = 200  # the newest of a file's
 _LARGEST = 400_000  # bytes of a file: a larger one is data, not code
+_FOLLOWED = 8  # files that symbols came from or went to
+_TOGETHER = 20  # files that one commit changed; in a larger one nobody can follow what moved where
+_ORDERED = 50_000  # commits of a branch
 _SUBJECT = 300
 _SHA = re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?")
 _NAME = re.compile(r"(?!-)[^\x00-\x20\x7f~^:?*\[\\]+")
@@ -41,12 +45,12 @@ class Repositories:
         revision = _revision(folder, ground.branch)
         if revision is None:
             return ()
-        found = _history(str(folder), revision, path)
+        found = _followed(folder, revision, path)
         return tuple(
             CodeEdit(
                 one.sha, ground, one.path, 0, one.words, one.pieces, one.at, old_path=one.old_path, seq=seq
             )
-            for seq, one in enumerate(found, start=1)
+            for seq, one in found
             if until is None or one.at <= until
         )
 
@@ -104,6 +108,35 @@ def _revision(folder: Path, branch: str) -> str | None:
     return None
 
 
+def _followed(folder: Path, revision: str, path: str) -> list[tuple[int, _Commit]]:
+    """Return a file's commits with those of files that its symbols came from or went to, in their order."""
+    order = _order(str(folder), revision)
+    found: dict[tuple[str, str], _Commit] = {}
+    asked: set[tuple[str, str]] = set()
+    waiting = [(revision, path)]
+    while waiting and len(asked) < _FOLLOWED:
+        start, name = waiting.pop(0)
+        if (start, name) in asked:
+            continue
+        asked.add((start, name))
+        for one in _history(str(folder), start, name):
+            found.setdefault((one.sha, one.path), one)
+            for piece in one.pieces:
+                if piece.origin is not None and piece.origin[0] not in (one.path, one.old_path):
+                    waiting.append((one.sha, piece.origin[0]))
+                if piece.target is not None and piece.target[0] != one.path:
+                    waiting.append((revision, piece.target[0]))
+    numbered = ((order.get(sha, 0), one) for (sha, _), one in found.items())
+    return sorted(numbered, key=lambda one: one[0])
+
+
+@lru_cache(maxsize=8)
+def _order(folder: str, revision: str) -> dict[str, int]:
+    """Return the number of each commit of a branch, from the first on: many are made in one second."""
+    said = _git(Path(folder), "rev-list", "--first-parent", f"--max-count={_ORDERED}", revision).decode()
+    return {sha: number for number, sha in enumerate(reversed(said.split()), start=1)}
+
+
 @lru_cache(maxsize=256)
 def _history(folder: str, revision: str, path: str) -> tuple[_Commit, ...]:
     """Return a file's commits up to one, oldest first; a commit never changes, so they are kept."""
@@ -121,15 +154,53 @@ def _history(folder: str, revision: str, path: str) -> tuple[_Commit, ...]:
         at, words = _told(head)
         if after is not None or before is not None:
             pieces = compared(before, after or "", name, old_path=old or name, is_gone=after is None)
-            found.append(_Commit(sha, at, words, name, old, pieces))
+            found.append(_Commit(sha, at, words, name, old, _with_moves(root, sha, name, pieces)))
         before = after
     return tuple(found)
+
+
+def _with_moves(folder: Path, sha: str, path: str, pieces: tuple[Piece, ...]) -> tuple[Piece, ...]:
+    """Return what a commit did to the symbols of a file, those told that it moved from or to another file."""
+    if not any(one.symbol and (one.before is None) != (one.after is None) for one in pieces):
+        return pieces
+    changed = [one for one in _changed(folder, sha) if path not in one[1:]]
+    if len(changed) > _TOGETHER:
+        changed = []
+    names = [name for _, new, old in changed for name in (f"{sha}^:{old or new}", f"{sha}:{new}")]
+    texts = [_text(one) for one in _objects(folder, names)]
+    others = [
+        (new, compared(was, now or "", new, old_path=old or new, is_gone=now is None))
+        for (_, new, old), was, now in zip(changed, texts[::2], texts[1::2], strict=True)
+        if was is not None or now is not None
+    ]
+    return with_moves([(path, pieces), *others])[0]
+
+
+def _changed(folder: Path, sha: str) -> list[tuple[str, str, str]]:
+    """Return the files that a commit changed on its branch: kind of change, name, another name before."""
+    said = _git(
+        folder,
+        *("diff-tree", "-r", "-M", "-z", "--root", "--no-commit-id", "--name-status", "--no-ext-diff"),
+        *("--diff-merges=first-parent", sha),
+    )
+    words = said.decode(errors="surrogateescape").split("\0")
+    found: list[tuple[str, str, str]] = []
+    at = 0
+    while at + 1 < len(words):
+        if words[at][:1] in ("R", "C"):
+            found.append((words[at], words[at + 2], words[at + 1]))
+            at += 3
+        else:
+            found.append((words[at], words[at + 1], ""))
+            at += 2
+    return found
 
 
 def _listed(folder: Path, revision: str, path: str) -> Iterator[tuple[str, str, str, str]]:
     """Yield the commits that changed a file, newest first: id, kind of change, name, the other name before.
 
-    A file that was copied begins there: the other one's history is not its own.
+    A file that was copied begins there: the other one's history is not its own. So does one whose name was
+    another file's before, which was given another name.
     """
     said = _git(
         folder,
@@ -149,8 +220,10 @@ def _listed(folder: Path, revision: str, path: str) -> Iterator[tuple[str, str, 
             if word[0] == "C":
                 return
         elif word and at < len(words):
-            yield sha, word, words[at], ""
-            at += 1
+            name, at = words[at], at + 1
+            if word == "D" and any(old == name for _, _, old in _changed(folder, sha)):
+                return
+            yield sha, word, name, ""
 
 
 def _objects(folder: Path, names: Sequence[str]) -> list[bytes | None]:

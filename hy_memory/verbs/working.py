@@ -54,10 +54,7 @@ class Working(Lifecycle):
         if not wanted:
             return found
         history = cast("Chained", load(CODE_HISTORY))
-        ports = ChainPorts(
-            runtime.edits, section.chain_max_tokens, runtime.commits, runtime.writing.code_root
-        )
-        return history(found, search, ports)
+        return history(found, search, runtime.chain)
 
     def _read_lane(self, reader: str, request: WorkRequest) -> WorkResult | Guarded:
         runtime, search = self._open(), request.search

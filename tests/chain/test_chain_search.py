@@ -216,7 +216,7 @@ def test_a_history_that_fails_leaves_the_facts(folder: Path, faults: Faults) -> 
         def fail(*_: object) -> None:
             raise LedgerError("the disk is on fire")
 
-        object.__setattr__(runtime.edits, "edits", fail)
+        object.__setattr__(runtime.chain.source, "edits", fail)
         answer = found(client)
     assert (len(answer["facts"]), answer["chain_block"], answer["chain_used"]) == (1, "", [])
     assert answer["degraded"] == [

@@ -188,7 +188,7 @@ def test_the_environment_of_the_page_is_read() -> None:
     named = {name for name in named if name.startswith(("MEMORY_", "HY_MEMORY_")) and name != prefix} | {
         prefix + name for name in named if not name.startswith(("MEMORY_", "HY_MEMORY_"))
     }
-    assert len(named) == 25
+    assert len(named) == 27
     assert named <= set(re.findall(r"`([A-Z_0-9]+)`", environment_table()))
-    for ignored in ("MEMORY_QDRANT_URL", "MEMORY_GRAPH_STORE", "HY_MEMORY_READER_BM25_K1", "HCM_BLOCK_OFF"):
+    for ignored in ("MEMORY_QDRANT_URL", "MEMORY_GRAPH_STORE", "HY_MEMORY_READER_BM25_K1", "HCM_BLOCKS"):
         assert is_known_elsewhere(ignored)
