@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Protocol, cast
@@ -62,6 +62,7 @@ from hy_memory.reading.stages.speakers import speakers
 from hy_memory.reading.stages.times import times
 from hy_memory.reading.stages.turns import turns
 from hy_memory.reading.state import EntityIndex, ReadPorts, Stage
+from hy_memory.reading.timed import timed
 from hy_memory.record_cache import RecordCache
 from hy_memory.reranking.options import RerankerFactory, RerankerOptions
 from hy_memory.settings.root import Settings
@@ -209,22 +210,6 @@ def open_moments(settings: Settings, ledger: Ledger, embedder: Embedder) -> Mome
         open_index=partial(open_index, settings, embedder.dims),
         open_conversations=partial(_conversations, settings),
         open_entities=partial(open_entities, settings),
-    )
-
-
-def timed(ports: ReadPorts, workers: Workers | None) -> ReadPorts:
-    """Return `ports` that keep to the deadline of a search; as they are where searches have none."""
-    if workers is None:
-        return ports
-    return replace(
-        ports,
-        records=workers.timed(ports.records),
-        embedder=workers.timed(ports.embedder),
-        vectors=workers.timed(ports.vectors),
-        keywords=workers.timed(ports.keywords) if ports.keywords else None,
-        reranker=workers.timed(ports.reranker) if ports.reranker else None,
-        conversations=workers.timed(ports.conversations) if ports.conversations else None,
-        entities=workers.timed(ports.entities) if ports.entities else None,
     )
 
 
