@@ -267,6 +267,19 @@ class WriteAnswer(TypedDict):
     degraded: NotRequired[list[DegradedPart]]
 
 
+class ExtractAnswer(TypedDict):
+    """What reading what waited led to: how many exchanges were read, and how many wait still.
+
+    `degraded` says what failed; `success` is False then.
+    """
+
+    success: bool
+    read_count: Count
+    waiting_count: Count
+    usage: NotRequired[LLMUsage]
+    degraded: NotRequired[list[DegradedPart]]
+
+
 class DeleteAnswer(TypedDict):
     """How many memories a delete removed."""
 

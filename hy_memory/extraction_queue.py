@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Protocol
 
-from hy_memory.values.write import Pending
+from hy_memory.values.write import Pending, Settlement
 
 
 class ExtractionQueue(Protocol):
@@ -21,4 +21,13 @@ class ExtractionQueue(Protocol):
 
     def extracted(self, record_ids: Sequence[str]) -> None:
         """Take exchanges off the queue; unknown ones are no error."""
+        ...
+
+    def settle(self, settlement: Settlement) -> bool:
+        """Store what reading an exchange led to and take it off the queue, in one transaction.
+
+        Returns False, with nothing stored, where it is not on the queue any more: somebody else read it, or
+        it was deleted. Raises ConflictError, with nothing stored, where it was changed since it was read, or
+        a record was that is to change.
+        """
         ...

@@ -109,9 +109,9 @@ class Runtime:
             return self.reading
         return self.moments.ports(self.reading, request.where.user_ids, request.as_of)
 
-    def extracting(self) -> ExtractPorts | None:
-        """Return what reading exchanges may reach, None in the mode `lite`."""
-        if self.llm is None or self.settings.mode == "lite":
+    def extracting(self, *, in_any_mode: bool = False) -> ExtractPorts | None:
+        """Return what reading exchanges may reach, None in the mode `lite`, which reads none by itself."""
+        if self.llm is None or (self.settings.mode == "lite" and not in_any_mode):
             return None
         return ExtractPorts(self.llm, self.reading.vectors, self.writing, self.settings.timezone)
 

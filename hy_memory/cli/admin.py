@@ -1,4 +1,4 @@
-"""Commands for the store as a whole: import, reindex, reembed, doctor, demo."""
+"""Commands for the store as a whole: import, extract, reindex, reembed, doctor, demo."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from rich.text import Text
 
 from hy_memory.cli import options, render
 from hy_memory.cli.demo import show_demo
-from hy_memory.cli.session import note, progress_bar, settings_for, show
+from hy_memory.cli.session import complain, note, progress_bar, settings_for, show
 from hy_memory.client import HyMemoryClient
 from hy_memory.errors import HyMemoryError
 from hy_memory.importers import Import
@@ -25,7 +25,7 @@ from hy_memory.maintenance.reindex import reindex as rebuild
 def register(app: typer.Typer) -> None:
     """Make these commands part of `app`."""
     app.command("import")(import_file)
-    for command in (reindex, reembed, doctor, demo):
+    for command in (extract, reindex, reembed, doctor, demo):
         app.command()(command)
 
 
@@ -65,6 +65,22 @@ def import_file(
             note("Stopped. What was stored before stays; run the same import again to go on.")
             raise
     show(as_json, {**asdict(report)}, render.imported(report))
+
+
+def extract(
+    user: options.AnyUser = None, data_dir: options.DataDir = None, as_json: options.Json = False
+) -> None:
+    """Let the language model read what it could not when it was stored, of one user or of all.
+
+    It stops where the model fails, with exit code 1; what is left is read by the next call.
+    """
+    with HyMemoryClient(settings_for(data_dir)) as client:
+        done = client.extract(user_id=user)
+    show(as_json, done, Text(f"{done['read_count']} read, {done['waiting_count']} waiting"))
+    for part in done.get("degraded", ()):
+        complain(f"{part['part']} failed: {part['error']}")
+    if not done["success"]:
+        raise typer.Exit(1)
 
 
 def reindex(

@@ -30,6 +30,12 @@ OnlyUser: TypeAlias = Annotated[
     str | None,
     typer.Option("--user", "-u", metavar="ID", help="Only if it is this user's.", show_default=False),
 ]
+AnyUser: TypeAlias = Annotated[
+    str | None,
+    typer.Option(
+        "--user", "-u", metavar="ID", help="Only this user's; left out: everybody's.", show_default=False
+    ),
+]
 Json: TypeAlias = Annotated[
     bool, typer.Option("--json", help="Print one JSON document on stdout and nothing else.")
 ]

@@ -36,6 +36,18 @@ def exchange_of(record_id: str, ledger: Ledger) -> Exchange | None:
     if raw is None:
         return None
     said: list[dict[str, str]] = json.loads(raw.content)
-    turn_ids = tuple(one["memory_id"] for one in said)
-    messages = tuple(f"{one['name'] or one['role']}: {one['content']}" for one in said)
-    return Exchange(raw, messages, turn_ids, ledger.records(turn_ids))
+    turn_ids = turn_ids_of(raw)
+    turns = ledger.records(turn_ids)
+    messages: list[str] = []
+    for one in said:
+        turn = turns.get(one["memory_id"])
+        # somebody may have put right what was said before a model gets to read it
+        content = one["content"] if turn is None else turn.content
+        messages.append(f"{one['name'] or one['role']}: {content}")
+    return Exchange(raw, tuple(messages), turn_ids, turns)
+
+
+def turn_ids_of(raw: MemoryRecord) -> tuple[str, ...]:
+    """Return the memories that stand for the messages of a raw exchange, in order."""
+    said: list[dict[str, str]] = json.loads(raw.content)
+    return tuple(one["memory_id"] for one in said)

@@ -26,10 +26,11 @@ class Read:
     """What reading an exchange led to: its facts' ids, which of them were there before, and what it cost.
 
     No facts: nothing was worth remembering by itself, and its turns stay as they are. `degraded` says why it
-    could not be read; it will be tried again.
+    could not be read; it will be tried again. `is_unreadable`: the model answers, but not on this one.
     """
 
     memory_ids: tuple[str, ...] = ()
     known_ids: tuple[str, ...] = ()
     usage: Usage = field(default_factory=Usage)
     degraded: tuple[Degradation, ...] = ()
+    is_unreadable: bool = False

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 import numpy as np
 
@@ -14,7 +14,7 @@ from hy_memory.ports import Embedder, Ledger, VectorIndex
 from hy_memory.ranking.fusion import dense_scores
 from hy_memory.text.sameness import same_text_key
 from hy_memory.values.point import FloatArray
-from hy_memory.values.record import NORMAL_LAYERS, Layer, Status
+from hy_memory.values.record import NORMAL_LAYERS, Layer, MemoryRecord, Status
 from hy_memory.values.usage import Usage
 
 _NEAREST = 5
@@ -24,27 +24,31 @@ _LAYERS = tuple(layer.value for layer in (*NORMAL_LAYERS, Layer.L7_INTENTION))
 
 def verdicts_on(
     facts: Sequence[Extracted],
+    records: Sequence[MemoryRecord],
     vectors: FloatArray,
-    user_id: str,
-    own: Collection[str],
+    exchange: tuple[float, Collection[str]],
     ports: tuple[ChatModel, VectorIndex, Embedder, Ledger],
 ) -> tuple[list[Verdict], Usage]:
-    """Return what becomes of each fact; `vectors` (n, dims) are theirs, `own` the turns they come from.
+    """Return what becomes of each fact; `records` and `vectors` (n, dims) are theirs.
 
-    A fact that a memory says word for word needs no model, nor does one that nothing is like. No two facts
-    replace one memory: the second is added. Raises LLMError, BackendError, LedgerError.
+    `exchange` is when they were said, and memories that they are not held against: their own turns. A fact
+    that a memory says word for word needs no model, nor does one that nothing is like. No two facts replace
+    one memory, and none replaces what was said later: such a one is added.
+    Raises LLMError, BackendError, LedgerError.
     """
     model, index, embedder, ledger = ports
+    said_at, own = exchange
     verdicts = [Verdict()] * len(facts)
-    unsure: dict[int, tuple[str, Sequence[Known]]] = {}
+    unsure: dict[int, tuple[Known, Sequence[Known]]] = {}
     for at, one in enumerate(facts):
         said = same_text_key(one.fact.text)
-        known = _alike(vectors[at], user_id, own, index, embedder, ledger)
+        known = _alike(vectors[at], records[at].user_id, own, index, embedder, ledger)
         same = next((memory for memory in known if same_text_key(memory.text) == said), None)
         if same is not None:
             verdicts[at] = Verdict("nothing", same)
         elif known:
-            unsure[at + 1] = (one.fact.text, known)
+            new = Known(records[at].id, one.fact.text, records[at].event_at, said_at)
+            unsure[at + 1] = (new, known)
     if not unsure:
         return verdicts, Usage()
     decided, usage = reconcile(model, unsure)
@@ -53,7 +57,7 @@ def verdicts_on(
         if number not in unsure or verdict.known is None:
             continue
         if verdict.action != "nothing":
-            if verdict.known.memory_id in replaced:
+            if verdict.known.memory_id in replaced or verdict.known.said_at > said_at:
                 continue
             replaced.add(verdict.known.memory_id)
         verdicts[number - 1] = verdict
@@ -81,10 +85,17 @@ def _alike(
         ranking.ids[at] for at in np.flatnonzero(scores >= _RELATED).tolist() if ranking.ids[at] not in own
     ]
     records = ledger.records(near[:_NEAREST])
+    raws = ledger.records(sorted({one for record in records.values() for one in record.evidence_ids[-1:]}))
     return [
-        Known(record.id, record.content, record.event_at)
+        Known(record.id, record.content, record.event_at, _said_at(record, raws))
         for one in near[:_NEAREST]
         if (record := records.get(one)) is not None
         and record.user_id == user_id
         and record.status is Status.ACTIVE
     ]
+
+
+def _said_at(record: MemoryRecord, raws: Mapping[str, MemoryRecord]) -> float:
+    """Return when a memory was said: with its exchange, which it names last, where there is one."""
+    raw = raws.get(record.evidence_ids[-1]) if record.evidence_ids else None
+    return raw.event_at if raw is not None and raw.layer is Layer.L1_RAW else record.event_at

@@ -1,9 +1,9 @@
 """Reading exchanges that wait for a language model, one at a time; whatever happens, nothing is lost.
 
-An exchange is stored, searchable, and queued in one transaction. Reading it stores its facts under a
-request id of its own, then lets its turns give way (they are kept as evidence, no longer searched for),
-then takes it off the queue. After a crash anywhere between, the next attempt goes on: facts that are
-there already are not made again.
+An exchange is stored, searchable, and queued in one transaction. What reading it led to is another one: the
+facts, its turns, which give way to them (they are kept as evidence, no longer searched for), and the queue.
+A crash before it means that the exchange is read again. What was deleted or changed while the model read
+fails it, so that no deleted text comes back as a fact.
 """
 
 from __future__ import annotations
@@ -11,7 +11,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from hy_memory.extract.exchange import Exchange, exchange_of
+from hy_memory.errors import LLMAnswerError
+from hy_memory.extract.exchange import Exchange, exchange_of, turn_ids_of
 from hy_memory.extract.ports import ExtractPorts, Read
 from hy_memory.extract.reconcile import verdicts_on
 from hy_memory.llm.extract import Extracted, Verdict, extract
@@ -19,7 +20,7 @@ from hy_memory.pipeline import Guarded, guard
 from hy_memory.ranking.bm25 import document_terms
 from hy_memory.values.point import FloatArray
 from hy_memory.values.record import Json, Layer, MemoryRecord, RecordClaim, indexed_text, is_role
-from hy_memory.values.write import Entry, Outcome, Pending
+from hy_memory.values.write import Entry, Outcome, Pending, Settlement
 from hy_memory.writing.compose import Origin, record_of
 from hy_memory.writing.messages import Draft
 from hy_memory.writing.write import WritePorts, bind, project
@@ -28,6 +29,8 @@ PART = "extraction"
 PROVENANCE = "extraction"
 """Key of a fact's metadata that says which model read it, and how plainly it was said."""
 _INTENDED = 30 * 86_400.0  # an intention of which nobody says until when holds for a month
+_MOST_UNREAD = 100  # exchanges of a user that wait and are looked into: more means that the model is down
+_MOST_EVIDENCE = 64  # of one fact: who says the same every day needs no proof of each
 _FIRST_PAUSE, _LONGEST_PAUSE = 30.0, 86_400.0  # seconds after a failed attempt; they double
 
 
@@ -39,7 +42,8 @@ def read_exchange(waiting: Pending, ports: ExtractPorts) -> Read:
         return outcome
     pause = min(_FIRST_PAUSE * 2.0**waiting.attempts, _LONGEST_PAUSE)
     ledger.postpone(waiting.record_id, outcome.degradation.error, clock.now() + pause)
-    return Read(degraded=(outcome.degradation,))
+    is_unreadable = isinstance(outcome.error, LLMAnswerError)
+    return Read(degraded=(outcome.degradation,), is_unreadable=is_unreadable)
 
 
 def _read(record_id: str, ports: ExtractPorts) -> Read:
@@ -49,10 +53,6 @@ def _read(record_id: str, ports: ExtractPorts) -> Read:
         writing.ledger.extracted([record_id])
         return Read()
     raw = exchange.raw
-    earlier = writing.ledger.outcome(exchange.request_id, raw.user_id)
-    if earlier is not None:
-        _give_way(exchange, writing)
-        return Read(earlier.memory_ids)
     reading = extract(ports.model, exchange.messages, now=raw.event_at, zone=ports.zone)
     if not reading.facts:
         writing.ledger.extracted([record_id])
@@ -60,17 +60,36 @@ def _read(record_id: str, ports: ExtractPorts) -> Read:
     records = [_record(one, exchange, ports) for one in reading.facts]
     vectors = writing.embedder.embed_documents([indexed_text(record) for record in records])
     reach = (ports.model, ports.vectors, writing.embedder, writing.ledger)
-    verdicts, more = verdicts_on(reading.facts, vectors, raw.user_id, exchange.turn_ids, reach)
+    said = raw.event_at, _unread(exchange, writing)
+    verdicts, more = verdicts_on(reading.facts, records, vectors, said, reach)
     entries, ids = _entries(records, vectors, verdicts, writing)
     outcome = Outcome(raw.user_id, exchange.request_id, "", tuple(ids), writing.clock.now())
     bind(writing)
-    earlier = writing.ledger.insert(entries, outcome)
-    _give_way(exchange, writing)
-    if earlier is not None:  # another process read it at the same time, and was first
-        return Read(earlier.memory_ids, usage=reading.usage.plus(more))
+    settled = writing.ledger.settle(
+        Settlement(
+            raw.id,
+            raw.version,
+            outcome,
+            entries=tuple(entries),
+            linked=_cited(records, verdicts, writing),
+            retired=_given_way(exchange, writing),
+        )
+    )
+    usage = reading.usage.plus(more)
+    if not settled:  # another process read it at the same time, and was first; or it was deleted
+        earlier = writing.ledger.outcome(exchange.request_id, raw.user_id)
+        return Read(earlier.memory_ids if earlier else (), usage=usage)
+    project(writing)
     new = {entry.record.id for entry in entries}
     known = tuple(one for one in dict.fromkeys(ids) if one not in new)
-    return Read(tuple(dict.fromkeys(ids)), known, reading.usage.plus(more))
+    return Read(tuple(dict.fromkeys(ids)), known, usage)
+
+
+def _unread(exchange: Exchange, ports: WritePorts) -> frozenset[str]:
+    """Return the turns of this exchange, and of others of the user that wait: no facts stand for them yet."""
+    waiting = ports.ledger.pending(exchange.raw.user_id, float("inf"), _MOST_UNREAD)
+    raws = ports.ledger.records([one.record_id for one in waiting])
+    return frozenset(exchange.turn_ids).union(*(turn_ids_of(raw) for raw in raws.values()))
 
 
 def _record(one: Extracted, exchange: Exchange, ports: ExtractPorts) -> MemoryRecord:
@@ -131,12 +150,29 @@ def _entries(
     return entries, ids
 
 
-def _give_way(exchange: Exchange, ports: WritePorts) -> None:
-    """Keep the turns of an exchange as evidence that is no longer searched for, and take it off the queue."""
+def _cited(
+    records: Sequence[MemoryRecord], verdicts: Sequence[Verdict], ports: WritePorts
+) -> tuple[Entry, ...]:
+    """Return the memories that were said again, resting on what says so too."""
+    evidence: dict[str, tuple[str, ...]] = {}
+    for record, verdict in zip(records, verdicts, strict=True):
+        if verdict.action == "nothing" and verdict.known is not None:
+            memory_id = verdict.known.memory_id
+            evidence[memory_id] = (*evidence.get(memory_id, ()), *record.evidence_ids)
+    points = ports.ledger.searchable(list(evidence))
+    cited: list[Entry] = []
+    for one in ports.ledger.records(list(evidence)).values():
+        rests_on = tuple(dict.fromkeys((*one.evidence_ids, *evidence[one.id])))
+        point = points.get(one.id)
+        if point is not None and len(rests_on) <= _MOST_EVIDENCE and rests_on != one.evidence_ids:
+            cited.append(Entry(replace(one, evidence_ids=rests_on), point.vector, point.terms))
+    return tuple(cited)
+
+
+def _given_way(exchange: Exchange, ports: WritePorts) -> tuple[Entry, ...]:
+    """Return the turns of an exchange as evidence that is no longer searched for."""
     now = ports.clock.now()
     turns = [one for one in exchange.turns.values() if one.layer is not Layer.L1_RAW]
-    kept = [replace(one, layer=Layer.L1_RAW, context="", claims=(), updated_at=now) for one in turns]
-    if kept:
-        ports.ledger.delete([], [Entry(one) for one in kept])
-    ports.ledger.extracted([exchange.raw.id])
-    project(ports)
+    return tuple(
+        Entry(replace(one, layer=Layer.L1_RAW, context="", claims=(), updated_at=now)) for one in turns
+    )

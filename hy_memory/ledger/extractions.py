@@ -45,10 +45,11 @@ class ExtractionTable:
         values = {"the_id": record_id, "the_error": error, "the_due_at": due_at}
         cursor.execute(self._postpone.sql, self._postpone.bind(**values))
 
-    def remove(self, cursor: DBAPICursor, record_ids: Sequence[str]) -> None:
-        """Take records off the queue."""
+    def remove(self, cursor: DBAPICursor, record_ids: Sequence[str]) -> int:
+        """Take records off the queue; returns how many were on it."""
         packed = self._database.pack(list(record_ids))
         cursor.execute(self._remove.sql, self._remove.bind(ids=packed))
+        return int(cursor.rowcount)
 
     def _rows(self, cursor: DBAPICursor, statement: Prepared, values: Mapping[str, object]) -> Sequence[Any]:
         cursor.execute(statement.sql, statement.bind(**values))

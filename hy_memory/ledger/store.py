@@ -34,6 +34,7 @@ from hy_memory.values.write import (
     ListQuery,
     Outcome,
     Pending,
+    Settlement,
 )
 
 _BATCH = 2000  # points read at once: some 4 MB; smaller parts cost more steps, larger ones more memory
@@ -129,6 +130,23 @@ class SqlLedger:
         """Take exchanges off the queue."""
         with self._writing() as transaction:
             self._extractions.remove(transaction.cursor, record_ids)
+
+    def settle(self, settlement: Settlement) -> bool:
+        """Store what reading an exchange led to, and take it off the queue."""
+        with self._writing() as transaction:
+            if not self._extractions.remove(transaction.cursor, [settlement.record_id]):
+                return False
+            transaction.check_version(settlement.record_id, settlement.version)
+            outcome = settlement.outcome
+            if outcome is not None:
+                transaction.keep_outcome(outcome)
+            if settlement.entries:
+                transaction.insert(settlement.entries, outcome.request_id if outcome else None)
+            for one in settlement.changed:
+                transaction.replace(one, one.record.version)
+            transaction.relink(settlement.linked)
+            transaction.rewrite(settlement.retired)
+            return True
 
     # the coding chain
 

@@ -86,13 +86,23 @@ class Transaction:
 
     def rewrite(self, entries: Sequence[Entry]) -> None:
         """Store the next version of records, and forget every text they had; vanished ones are let go."""
+        self.relink(entries)
+        if entries:
+            ids = self.database.pack([entry.record.id for entry in entries])
+            self._run(self.database.statements.delete_versions, ids=ids)
+
+    def relink(self, entries: Sequence[Entry]) -> None:
+        """Store records with other links or attributes and no version of before; vanished ones are let go."""
         for entry in entries:
             head = self._head(entry, entry.record.version)
             if head is not None:
                 self._store_next(entry, head)
-        if entries:
-            ids = self.database.pack([entry.record.id for entry in entries])
-            self._run(self.database.statements.delete_versions, ids=ids)
+
+    def check_version(self, record_id: str, expected: int) -> None:
+        """Raise ConflictError where a record is not at the version that somebody read."""
+        rows = self._rows(self.database.statements.head, id=record_id)
+        if not rows or rows[0][1] != expected:
+            raise ConflictError(f"memory {record_id!r} was changed meanwhile; read it again and repeat")
 
     def _head(self, entry: Entry, expected_version: int) -> Row | None:
         """What is stored now, None where there is no such record of this user."""

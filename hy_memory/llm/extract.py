@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import string
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints
@@ -14,8 +14,10 @@ from hy_memory.llm.moments import Moment, seconds
 from hy_memory.llm.port import ChatModel
 from hy_memory.llm.prompts import compose, language_of
 from hy_memory.temporal.calendar import zone_of
+from hy_memory.text.sameness import same_text_key
 from hy_memory.values.usage import Usage
 
+_WINDOW = 24_000  # characters shown at once, some 6,000 tokens: models lose facts in the middle of more
 _MOST_FACTS = 64
 _LONGEST = 2000  # characters of a fact: more is no single one
 LETTERS = string.ascii_uppercase
@@ -84,11 +86,12 @@ class Extracted:
 
 @dataclass(frozen=True, slots=True)
 class Known:
-    """A memory that a new fact is held against."""
+    """A memory that a new fact is held against, or that fact itself: when it happened, when it was said."""
 
     memory_id: str
     text: str
     at: float
+    said_at: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,48 +119,70 @@ def extract(model: ChatModel, messages: Sequence[str], *, now: float, zone: str)
     language, there = language_of(" ".join(messages)), zone_of(zone)
     written = datetime.fromtimestamp(now, there).strftime("%A %Y-%m-%dT%H:%M")
     heading = "Conversation:" if language == "en" else "对话："
-    shown = "\n\n".join(f"[{at}] {text}" for at, text in enumerate(messages, start=1))
-    reply = model.ask(
-        compose(("extract",), language, {"now": written, "zone": zone}, {heading: shown}), Extraction
-    )
-    found: list[Extracted] = []
-    for fact in reply.answer.facts:
-        turns = tuple(sorted({at - 1 for at in fact.turns if 1 <= at <= len(messages)}))
-        if turns:
-            expires = None if fact.expires is None else seconds(fact.expires, there)
-            happened = None if fact.happened is None else seconds(fact.happened, there)
-            found.append(Extracted(fact, turns, expires, happened))
-    return Reading(tuple(found), reply.usage)
+    found: dict[str, Extracted] = {}
+    usage = Usage()
+    for shown in windows(messages):
+        prompt = compose(("extract",), language, {"now": written, "zone": zone}, {heading: shown})
+        reply = model.ask(prompt, Extraction)
+        usage = usage.plus(reply.usage)
+        for fact in reply.answer.facts:
+            turns = tuple(sorted({at - 1 for at in fact.turns if 1 <= at <= len(messages)}))
+            if turns:
+                expires = None if fact.expires is None else seconds(fact.expires, there)
+                happened = None if fact.happened is None else seconds(fact.happened, there)
+                found.setdefault(same_text_key(fact.text), Extracted(fact, turns, expires, happened))
+    return Reading(tuple(found.values()), usage)
+
+
+def windows(messages: Sequence[str]) -> Iterator[str]:
+    """Yield numbered messages in parts that a model reads well; one that is longer than a part is cut."""
+    part: list[str] = []
+    size = 0
+    for at, text in enumerate(messages, start=1):
+        for begin in range(0, len(text), _WINDOW):
+            piece = text[begin : begin + _WINDOW]
+            if part and size + len(piece) > _WINDOW:
+                yield "\n\n".join(part)
+                part, size = [], 0
+            part.append(f"[{at}] {piece}")
+            size += len(piece)
+    if part:
+        yield "\n\n".join(part)
 
 
 def reconcile(
-    model: ChatModel, facts: Mapping[int, tuple[str, Sequence[Known]]]
+    model: ChatModel, facts: Mapping[int, tuple[Known, Sequence[Known]]]
 ) -> tuple[dict[int, Verdict], Usage]:
     """Return what becomes of `facts`, by their numbers, each given with the memories most like it.
 
     A fact of which the answer says nothing, or names no memory that was shown, is added. Raises LLMError.
     """
-    language = language_of(" ".join(text for text, _ in facts.values()))
+    language = language_of(" ".join(fact.text for fact, _ in facts.values()))
     letters: dict[str, Known] = {}
     lines: list[str] = []
-    for number, (text, known) in facts.items():
-        lines.append(f"[{number}] {text}")
+    for number, (fact, known) in facts.items():
+        lines.append(f"[{number}] ({_day(fact)}): {fact.text}")
         for one in known:
             letter = _letter(len(letters))
             letters[letter] = one
-            lines.append(
-                f"    {letter} ({datetime.fromtimestamp(one.at, zone_of('UTC')):%Y-%m-%d}): {one.text}"
-            )
+            lines.append(f"    {letter} ({_day(one)}): {one.text}")
     heading = "Facts and memories:" if language == "en" else "事实与记忆："
     reply = model.ask(compose(("reconcile",), language, {}, {heading: "\n".join(lines)}), Reconciliation)
     verdicts: dict[int, Verdict] = {}
     for one in reply.answer.decisions:
-        shown = facts.get(one.fact, ("", ()))[1]
+        shown = facts[one.fact][1] if one.fact in facts else ()
         known = letters.get((one.memory or "").strip().upper())
         if one.action != "add" and known is not None and known in shown:
             text = one.text if one.action == "update" else None
             verdicts[one.fact] = Verdict(one.action, known, text)
     return verdicts, reply.usage
+
+
+def _day(one: Known) -> str:
+    try:
+        return f"{datetime.fromtimestamp(one.at, UTC):%Y-%m-%d}"
+    except (OverflowError, OSError, ValueError):  # beyond the calendar
+        return "?"
 
 
 def _letter(number: int) -> str:

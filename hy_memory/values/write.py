@@ -55,6 +55,24 @@ class Outcome:
     answer: Mapping[str, Json] = field(default_factory=dict[str, Json])
 
 
+@dataclass(frozen=True, slots=True)
+class Settlement:
+    """What reading a raw exchange that waited led to; `version` is the one of it that was read.
+
+    `entries` are new, `changed` get a next version. Of `linked` only links and attributes are others: no
+    version keeps what these were. Of `retired` no text is kept but the one given. The records of all three
+    have the version they were read at.
+    """
+
+    record_id: str
+    version: int
+    outcome: Outcome | None = None
+    entries: tuple[Entry, ...] = ()
+    changed: tuple[Entry, ...] = ()
+    linked: tuple[Entry, ...] = ()
+    retired: tuple[Entry, ...] = ()
+
+
 class ChangeKind(StrEnum):
     """What happened to a record."""
 

@@ -24,7 +24,7 @@ from hy_memory.work.trace import has_tools, parse_trace
 
 _log = logging.getLogger("hy_memory")
 PART = "llm"
-Noted: TypeAlias = answers.SearchAnswer | answers.WriteAnswer
+Noted: TypeAlias = answers.SearchAnswer | answers.WriteAnswer | answers.ExtractAnswer
 
 
 class Judging(Lifecycle):

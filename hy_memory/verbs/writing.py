@@ -9,7 +9,7 @@ from dataclasses import replace
 
 from hy_memory import answers, present
 from hy_memory.aio import twin
-from hy_memory.errors import InvalidArgumentError
+from hy_memory.errors import ConfigurationError, InvalidArgumentError
 from hy_memory.filters.scope import scoped
 from hy_memory.maintenance.evolve import Evolution, evolve
 from hy_memory.maintenance.finalize import finalize_session
@@ -221,11 +221,39 @@ class Writing(Judging, Extracting):
         read first.
         """
         whose = check.identifier("user_id", user_id)
-        self._read_all(whose)
+        ports = self._open().extracting()
+        if ports is not None:
+            self._read_all(whose, ports)
         return evolve(whose, self._open().writing)
+
+    def extract(self, *, user_id: str | None = None) -> answers.ExtractAnswer:
+        """Read what still waits for the language model, of one user or of all, due or not.
+
+        In the modes `pro` and `ultra` every write is read at once; what waits is what failed. It stops where
+        the model fails, and goes on at the next call.
+
+        Raises:
+            ConfigurationError: no language model is configured.
+        """
+        whose = check.optional_identifier("user_id", user_id)
+        ports = self._open().extracting(in_any_mode=True)
+        if ports is None:
+            raise ConfigurationError(
+                "extract needs a language model: set MEMORY_LLM_BASE_URL, MEMORY_LLM_API_KEY or both"
+            )
+        reading = self._read_all(whose, ports)
+        notes = [note for one in reading.reads.values() for note in one.degraded]
+        answer: answers.ExtractAnswer = {
+            "success": not notes,
+            "read_count": reading.done,
+            "waiting_count": len(self._waiting(whose)),
+        }
+        noted(answer, reading.usage if reading.usage.calls else None, notes)
+        return answer
 
     async_finalize_session = twin(finalize_session)
     async_evolve = twin(evolve)
+    async_extract = twin(extract)
     async_add = twin(add)
     async_add_extracted = twin(add_extracted)
     async_update = twin(update)

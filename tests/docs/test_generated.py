@@ -32,6 +32,7 @@ def test_every_command_and_variable_is_there() -> None:
         "stats",
         "profile",
         "import",
+        "extract",
         "reindex",
         "reembed",
         "doctor",

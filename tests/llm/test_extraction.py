@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from hy_memory import HyMemoryClient
-from hy_memory.errors import ConfigurationError
+from hy_memory.errors import ConfigurationError, InvalidArgumentError
 from hy_memory.extract import run
 from hy_memory.testing.openai_double import OpenAIDouble, Reply
 from tests.llm.conftest import Opening
@@ -196,7 +196,7 @@ def test_the_next_write_reads_what_is_due(opening: Opening, service: OpenAIDoubl
     assert runtime.ledger.pending(None, float("inf"), 9) == ()
 
 
-@pytest.mark.parametrize("step", ["_give_way", "_entries"])
+@pytest.mark.parametrize("step", ["project", "_entries"])
 def test_a_crash_in_between_is_gone_on_from(
     opening: Opening, service: OpenAIDouble, monkeypatch: pytest.MonkeyPatch, step: str
 ) -> None:
@@ -212,7 +212,7 @@ def test_a_crash_in_between_is_gone_on_from(
         client.add(TALK, user_id="u")
     client.evolve("u")
     assert sorted(contents(client, "alpha")) == [BETA["text"], ALPHA["text"]]
-    assert len(service.chats) == (1 if step == "_give_way" else 2)
+    assert len(service.chats) == (1 if step == "project" else 2)
     assert client.doctor()["problems"] == []
 
 
@@ -294,3 +294,130 @@ def test_nonsense_in_an_answer_is_left_out(opening: Opening, service: OpenAIDoub
     assert len(added["memory_ids"]) == 2
     owners = {one["content"]: one["owner"] for one in client.list_memories(user_id="u")["memories"]}
     assert owners[str(BETA["text"])] == "user"
+
+
+def test_what_is_deleted_while_the_model_reads_does_not_come_back(
+    opening: Opening, service: OpenAIDouble
+) -> None:
+    client = opening(mode="pro")
+    service.say(facts(ALPHA))
+
+    def while_reading(body: Any) -> object:
+        client.delete_all(user_id="u")
+        return service.completion(body)
+
+    service.routes["/v1/chat/completions"] = while_reading
+    client.add(TALK, user_id="u")
+    assert client.list_memories(user_id="u")["total"] == 0
+    assert client.extract(user_id="u") == {"success": True, "read_count": 0, "waiting_count": 0}
+
+
+@pytest.mark.parametrize("act", ["delete", "update"])
+def test_what_changes_while_the_model_reads_is_read_again(
+    opening: Opening, service: OpenAIDouble, act: str
+) -> None:
+    client = opening(mode="pro")
+    service.say(facts(ALPHA), facts(BETA))
+
+    def while_reading(body: Any) -> object:
+        turns: Any = client.list_memories(user_id="u", layers=["l2_fact"], order="asc")["memories"]
+        if act == "delete":
+            client.delete(turns[0]["memory_id"])
+        else:
+            client.update(turns[0]["memory_id"], "I have a beta dog, and live elsewhere")
+        service.routes["/v1/chat/completions"] = service.completion
+        return service.completion(body)
+
+    service.routes["/v1/chat/completions"] = while_reading
+    added: Any = client.add(TALK, user_id="u")
+    assert [one["part"] for one in added["degraded"]] == ["extraction"]
+    assert ALPHA["text"] not in contents(client, "alpha")
+    done: Any = client.extract(user_id="u")
+    assert (done["success"], done["read_count"], done["waiting_count"]) == (True, 1, 0)
+    assert done["usage"]["calls"] == 1
+    shown: Any = service.chats[-1].body["messages"]
+    assert "alpha city" not in shown[1]["content"]
+    assert ("elsewhere" in shown[1]["content"]) is (act == "update")
+    assert contents(client, "beta") == [BETA["text"]]
+    assert client.doctor()["problems"] == []
+
+
+def test_what_was_said_before_is_read_before(opening: Opening, service: OpenAIDouble) -> None:
+    """A user's exchanges are read in the order they were written, so that the newest state holds."""
+    client = opening(mode="pro", llm={"timeout": 0.4})
+    service.script(*[Reply(status=503)] * 20)
+    client.add(TALK, user_id="u")
+    service.forget()
+    runtime = client._open()  # pyright: ignore[reportPrivateUsage]
+    (waiting,) = runtime.ledger.pending("u", float("inf"), 9)
+    runtime.ledger.postpone(waiting.record_id, "", runtime.clock.now() - 1)
+    service.say(
+        facts(ALPHA), facts({"text": TOWN, "turns": [1]}), decide(action="supersede", memory="A", fact=1)
+    )
+    client.add("alpha town it is", user_id="u")
+    assert contents(client, "alpha") == [TOWN]
+
+
+def test_an_older_statement_never_takes_the_place_of_a_newer_one(
+    opening: Opening, service: OpenAIDouble
+) -> None:
+    client = opening(mode="pro")
+    service.say(
+        facts({"text": TOWN, "turns": [1]}), facts(ALPHA), decide(action="supersede", memory="A", fact=1)
+    )
+    client.add("alpha town it is", user_id="u", memory_at=MAY_1)
+    client.add(TALK, user_id="u", memory_at=MAY_1 - DAY)
+    shown: Any = service.chats[2].body["messages"]
+    assert "(2026-04-30): The user lives in alpha city" in shown[1]["content"]
+    assert sorted(contents(client, "alpha")) == [CITY, TOWN]
+
+
+def test_an_exchange_that_the_model_cannot_read_holds_up_no_other(
+    opening: Opening, service: OpenAIDouble
+) -> None:
+    client = opening(mode="pro")
+    service.say("prose", "prose")
+    client.add("gamma", user_id="u")
+    service.say("prose", "prose")
+    client.add("delta", user_id="v")
+    service.say("prose", "prose", facts(ALPHA))
+    done: Any = client.extract()
+    assert (done["success"], done["read_count"], done["waiting_count"]) == (False, 1, 1)
+    assert [one["part"] for one in done["degraded"]] == ["extraction"]
+
+
+def test_a_fact_that_is_said_again_rests_on_that_too(opening: Opening, service: OpenAIDouble) -> None:
+    client = opening(mode="pro")
+    service.say(facts(ALPHA), facts(ALPHA))
+    first = client.add(TALK, user_id="u")["memory_id"]
+    client.add("alpha city, as I said", user_id="u")
+    fact: Any = client.get(first, versions=True)
+    said = [client.get(one) for one in fact["evidence_ids"]]
+    assert "alpha city, as I said" in [one["content"] for one in said if one]
+    assert (len(said), fact["versions"]) == (4, [])
+    client.delete(first)
+    assert "as I said" not in str(client.list_memories(user_id="u"))
+    assert client.doctor()["problems"] == []
+
+
+def test_a_long_conversation_is_read_in_parts(opening: Opening, service: OpenAIDouble) -> None:
+    client = opening(mode="pro")
+    service.say(facts(ALPHA), facts({**BETA, "turns": [4]}, {**ALPHA, "turns": [3]}))
+    talk = [{"role": "user", "content": f"{at} {'word ' * 2_200}"} for at in range(4)]
+    added: Any = client.add(talk, user_id="u")
+    assert len(service.chats) == 2
+    assert added["usage"]["calls"] == 2
+    assert sorted(contents(client, "alpha beta")) == [BETA["text"], ALPHA["text"]]
+    assert client.get(client.get(added["memory_ids"][1])["evidence_ids"][0])["content"][0] == "3"  # type: ignore[index]
+
+
+def test_extract_needs_a_model(folder: Path) -> None:
+    with open_client("faiss", folder) as client, pytest.raises(ConfigurationError, match="MEMORY_LLM"):
+        client.extract()
+
+
+@pytest.mark.parametrize("user_id", ["", " ", 7, ["u"], "x" * 513])
+def test_extract_refuses_what_is_no_user(opening: Opening, service: OpenAIDouble, user_id: Any) -> None:
+    with pytest.raises(InvalidArgumentError, match="user_id"):
+        opening(mode="pro").extract(user_id=user_id)
+    assert service.chats == []

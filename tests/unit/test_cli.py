@@ -29,6 +29,7 @@ COMMANDS = (
     "stats",
     "profile",
     "import",
+    "extract",
     "reindex",
     "reembed",
     "doctor",

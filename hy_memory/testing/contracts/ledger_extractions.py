@@ -5,9 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 
+import pytest
+
+from hy_memory.errors import ConflictError
 from hy_memory.ports import Ledger
-from hy_memory.testing.contracts.ledger_rows import DAY, kept, whole
-from hy_memory.values.write import Entry
+from hy_memory.testing.contracts.ledger_rows import DAY, entry, kept, updated, whole
+from hy_memory.values.record import Layer
+from hy_memory.values.write import Entry, Outcome, Settlement
 
 _EVER = 9e9
 
@@ -59,3 +63,63 @@ class LedgerExtractions:
         assert {one.record_id for one in ledger.pending(None, _EVER, 9)} == {"c", "d"}
         ledger.delete_all(whole("u"))
         assert [one.record_id for one in ledger.pending(None, _EVER, 9)] == ["d"]
+
+    def test_what_reading_led_to_is_stored_as_one(self, ledger: Ledger) -> None:
+        """New records, next versions, texts that are kept no more, the outcome, and the queue."""
+        known, turn, cited = entry("k", "u", "one"), entry("t", "u", "said"), entry("c", "u")
+        ledger.insert([waiting("a"), known, turn, cited])
+        new = Entry(entry("n", "u", "new").record, known.vector, known.terms, supersedes="k")
+        settled = Settlement(
+            "a",
+            1,
+            Outcome("u", "extract:a", "", ("n",), DAY),
+            entries=(new,),
+            changed=(replace(known, record=replace(known.record, content="two")),),
+            linked=(replace(cited, record=replace(cited.record, evidence_ids=("a", "t"))),),
+            retired=(Entry(replace(turn.record, layer=Layer.L1_RAW)),),
+        )
+        assert ledger.settle(settled)
+        assert ledger.pending("u", _EVER, 9) == ()
+        stored = ledger.records(["n", "k", "t"])
+        assert (stored["n"].supersedes, stored["k"].content, stored["k"].version) == ("k", "two", 2)
+        assert [one.content for one in ledger.versions("k")] == ["one"]
+        assert (ledger.records(["c"])["c"].evidence_ids, ledger.versions("c")) == (("a", "t"), ())
+        assert (stored["t"].layer, ledger.versions("t")) == (Layer.L1_RAW, ())
+        assert set(ledger.searchable(["n", "k", "t", "c"])) == {"n", "k", "c"}
+        kept_outcome = ledger.outcome("extract:a", "u")
+        assert kept_outcome is not None
+        assert kept_outcome.memory_ids == ("n",)
+        assert not ledger.settle(settled)
+        assert ledger.problems() == ()
+
+    @pytest.mark.parametrize("what", ["deleted", "rewritten", "changed", "retired", "read already"])
+    def test_nothing_is_stored_of_what_changed_since_it_was_read(self, ledger: Ledger, what: str) -> None:
+        """A text that was deleted while somebody read it must not come back as a fact."""
+        known, turn = entry("k", "u", "one"), entry("t", "u", "said")
+        ledger.insert([waiting("a"), known, turn])
+        if what == "deleted":
+            ledger.delete(["a"])
+        elif what == "rewritten":
+            ledger.delete([], [kept("a", "u", "less")])
+        elif what == "read already":
+            ledger.extracted(["a"])
+        else:
+            stale = known if what == "changed" else turn
+            ledger.replace(updated(stale, "other"), 1)
+        settled = Settlement(
+            "a",
+            1,
+            Outcome("u", "extract:a", "", ("n",), DAY),
+            entries=(entry("n", "u", "new"),),
+            changed=(known,),
+            retired=(Entry(replace(turn.record, layer=Layer.L1_RAW)),),
+        )
+        if what in ("deleted", "read already"):
+            assert not ledger.settle(settled)
+        else:
+            with pytest.raises(ConflictError):
+                ledger.settle(settled)
+            assert len(ledger.pending("u", _EVER, 9)) == 1
+        assert "n" not in ledger.records(["n"])
+        assert ledger.outcome("extract:a", "u") is None
+        assert ledger.problems() == ()
