@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -41,6 +42,12 @@ def functions(path: Path) -> Iterator[ast.FunctionDef | ast.AsyncFunctionDef]:
 def test_file_is_not_too_long(path: Path) -> None:
     longest = LONGEST_TEST_FILE if path.is_relative_to(ROOT / "tests") else LONGEST_FILE
     assert len(path.read_text(encoding="utf-8").splitlines()) <= longest
+
+
+def test_no_two_test_files_have_one_name() -> None:
+    """Folders of tests are no packages: pytest takes two files of one name for the same module."""
+    names = Counter(path.name for path in (ROOT / "tests").rglob("test_*.py"))
+    assert [name for name, count in names.items() if count > 1] == []
 
 
 @pytest.mark.parametrize("path", MODULES, ids=name_of)

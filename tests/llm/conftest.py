@@ -28,7 +28,7 @@ def opening(service: OpenAIDouble, folder: Path) -> Generator[Opening]:
     with ExitStack() as opened:
 
         def open_one(backend: str = "faiss", **config: Any) -> HyMemoryClient:
-            llm = {"base_url": service.url, "model": "m", "timeout": 5, **config.pop("llm", {})}
+            llm = {"base_url": service.url, "model": "m", "timeout": 60, **config.pop("llm", {})}
             return opened.enter_context(open_client(backend, folder, config={"llm": llm, **config}))
 
         yield open_one

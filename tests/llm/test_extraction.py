@@ -10,7 +10,7 @@ import pytest
 from hy_memory import HyMemoryClient
 from hy_memory.errors import ConfigurationError, InvalidArgumentError
 from hy_memory.extract import run
-from hy_memory.testing.openai_double import OpenAIDouble, Reply
+from hy_memory.testing.openai_double import OpenAIDouble
 from tests.llm.conftest import Opening
 from tests.support.stores import open_client
 
@@ -164,12 +164,11 @@ def test_a_fact_said_word_for_word_needs_no_second_question(opening: Opening, se
 
 
 def test_a_model_that_fails_loses_nothing_and_is_asked_again(opening: Opening, service: OpenAIDouble) -> None:
-    client = opening(mode="pro", llm={"timeout": 0.4})
-    service.script(*[Reply(status=503)] * 20)
+    client = opening(mode="pro")
+    service.say("prose", "prose")
     added: Any = client.add(TALK, user_id="u")
     assert [(one["part"], one["retryable"]) for one in added["degraded"]] == [("extraction", True)]
     assert contents(client, "alpha") == [TALK[0]["content"], TALK[1]["content"]]
-    service.forget()
     service.say(facts(ALPHA))
     client.evolve("u")
     assert contents(client, "alpha") == [ALPHA["text"]]
@@ -344,10 +343,9 @@ def test_what_changes_while_the_model_reads_is_read_again(
 
 def test_what_was_said_before_is_read_before(opening: Opening, service: OpenAIDouble) -> None:
     """A user's exchanges are read in the order they were written, so that the newest state holds."""
-    client = opening(mode="pro", llm={"timeout": 0.4})
-    service.script(*[Reply(status=503)] * 20)
+    client = opening(mode="pro")
+    service.say("prose", "prose")
     client.add(TALK, user_id="u")
-    service.forget()
     runtime = client._open()  # pyright: ignore[reportPrivateUsage]
     (waiting,) = runtime.ledger.pending("u", float("inf"), 9)
     runtime.ledger.postpone(waiting.record_id, "", runtime.clock.now() - 1)

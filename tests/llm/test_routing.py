@@ -98,7 +98,7 @@ def test_every_row_of_the_table(
 
 
 BROKEN = {
-    "slow": Reply(delay=9),
+    "slow": Reply(delay=60),
     "down": Reply(status=503),
     "refused": Reply(status=401),
     "gone": Reply(hang_up=True),
@@ -123,7 +123,8 @@ def test_a_model_that_fails_leaves_the_question_as_it_is(
     opening: Opening, service: OpenAIDouble, fault: str
 ) -> None:
     """Contract §6: chat with the original query, and a note of it; with MEMORY_SEARCH_RAISE an error."""
-    client = opening(llm={"timeout": 0.4}, coding={"enabled": True})
+    is_late = fault in ("slow", "down", "gone")
+    client = opening(llm={"timeout": 0.4 if is_late else 60}, coding={"enabled": True})
     client.add("alpha", user_id="u")
     if fault in BROKEN:
         service.script(*[BROKEN[fault]] * 30)
@@ -154,7 +155,7 @@ def test_failures_raise_where_searches_are_to(opening: Opening, service: OpenAID
 def test_a_search_with_a_deadline_waits_no_longer(opening: Opening, service: OpenAIDouble) -> None:
     client = opening(recall={"timeout": 2.0}, llm={"timeout": 60})
     client.add("alpha", user_id="u")
-    service.script(Reply(delay=4))
+    service.script(Reply(delay=60))
     answer: Any = client.search(queries=["gamma", "alpha"], user_ids=["u"])
     assert [one["part"] for one in answer["degraded"]] == ["llm"]
     assert len(answer["memories"]["normal"]) == 1
