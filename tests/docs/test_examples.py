@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shlex
+import shutil
 import subprocess
 import sys
 from importlib.resources import as_file, files
@@ -56,6 +57,15 @@ def load(name: str) -> ModuleType:
 def test_chat_backend_remembers_across_sessions() -> None:
     said = run_python(str(EXAMPLES / "chat_backend.py")).splitlines()
     assert said[-1] == "chat > You once said: Hi! I live in Lyon now, near the market."
+
+
+@pytest.mark.skipif(shutil.which("git") is None, reason="git is not installed")
+def test_coding_agent_finds_the_version_that_was_kept() -> None:
+    said = run_python(str(EXAMPLES / "coding_agent.py"))
+    assert "src/search.py · search\nNow (from line 1):\n    | def search(rows, query):\n" in said
+    assert "“That broke exact matches of codes. Take it back.” · commit" in said
+    assert "back to version 2 (undone: 3)" in said
+    assert said.endswith("The code on disk is the code of the block: True\n")
 
 
 def test_chat_backend_talks() -> None:
