@@ -113,7 +113,9 @@ class Runtime:
         """Return what reading exchanges may reach, None in the mode `lite`, which reads none by itself."""
         if self.llm is None or (self.settings.mode == "lite" and not in_any_mode):
             return None
-        return ExtractPorts(self.llm, self.reading.vectors, self.writing, self.settings.timezone)
+        settings = self.settings
+        least_value = settings.llm.experience_min_value
+        return ExtractPorts(self.llm, self.reading.vectors, self.writing, settings.timezone, least_value)
 
     def asked(self) -> Asked:
         """Return what a search that is asked for now takes from this client."""

@@ -13,12 +13,16 @@ from hy_memory.writing.write import WritePorts
 
 @dataclass(frozen=True, slots=True)
 class ExtractPorts:
-    """What reading an exchange may reach; `zone` (IANA) is the one that times are told in."""
+    """What reading an exchange may reach; `zone` (IANA) is the one that times are told in.
+
+    An experience is kept that is worth `least_value` (0 to 1).
+    """
 
     model: ChatModel
     vectors: VectorIndex
     writing: WritePorts
     zone: str
+    least_value: float
 
 
 @dataclass(frozen=True, slots=True)

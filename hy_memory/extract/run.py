@@ -13,11 +13,13 @@ from dataclasses import replace
 
 from hy_memory.errors import LLMAnswerError
 from hy_memory.extract.exchange import Exchange, exchange_of, turn_ids_of
+from hy_memory.extract.learn import read_session
 from hy_memory.extract.ports import ExtractPorts, Read
 from hy_memory.extract.reconcile import verdicts_on
 from hy_memory.llm.extract import Extracted, Verdict, extract
 from hy_memory.pipeline import Guarded, guard
 from hy_memory.ranking.bm25 import document_terms
+from hy_memory.values.lane import lane_of
 from hy_memory.values.point import FloatArray
 from hy_memory.values.record import Json, Layer, MemoryRecord, RecordClaim, indexed_text, is_role
 from hy_memory.values.write import Entry, Outcome, Pending, Settlement
@@ -25,7 +27,7 @@ from hy_memory.writing.compose import Origin, record_of
 from hy_memory.writing.messages import Draft
 from hy_memory.writing.write import WritePorts, bind, project
 
-PART = "extraction"
+PART, EXPERIENCES = "extraction", "experience"
 PROVENANCE = "extraction"
 """Key of a fact's metadata that says which model read it, and how plainly it was said."""
 _INTENDED = 30 * 86_400.0  # an intention of which nobody says until when holds for a month
@@ -37,7 +39,9 @@ _FIRST_PAUSE, _LONGEST_PAUSE = 30.0, 86_400.0  # seconds after a failed attempt;
 def read_exchange(waiting: Pending, ports: ExtractPorts) -> Read:
     """Read one exchange; a failure is noted beside it, with when to try again."""
     ledger, clock = ports.writing.ledger, ports.writing.clock
-    outcome = guard(PART, lambda: _read(waiting.record_id, ports))
+    is_chat = lane_of(waiting.user_id) is None
+    part, read = (PART, _read) if is_chat else (EXPERIENCES, read_session)
+    outcome = guard(part, lambda: read(waiting.record_id, ports))
     if not isinstance(outcome, Guarded):
         return outcome
     pause = min(_FIRST_PAUSE * 2.0**waiting.attempts, _LONGEST_PAUSE)

@@ -2,29 +2,24 @@
 
 from __future__ import annotations
 
-import string
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Annotated, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, StringConstraints
+from pydantic import BaseModel, ConfigDict, Field
 
+from hy_memory.llm.letters import letter
 from hy_memory.llm.moments import Moment, seconds
 from hy_memory.llm.port import ChatModel
 from hy_memory.llm.prompts import compose, language_of
+from hy_memory.llm.texts import Label, LongText
 from hy_memory.temporal.calendar import zone_of
 from hy_memory.text.sameness import same_text_key
 from hy_memory.values.usage import Usage
 
 _WINDOW = 24_000  # characters shown at once, some 6,000 tokens: models lose facts in the middle of more
 _MOST_FACTS = 64
-_LONGEST = 2000  # characters of a fact: more is no single one
-LETTERS = string.ascii_uppercase
-"""What memories are called in a prompt: models mix up numbers that stand for two things."""
-
-_Text = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=_LONGEST)]
-_Tag = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=80)]
 
 
 class _Strict(BaseModel):
@@ -35,17 +30,17 @@ class ProfileValue(_Strict):
     """What a fact says of its user."""
 
     field: Literal["name", "age", "location", "occupation", "employer"]
-    value: _Text
+    value: LongText
     is_past: bool = False
 
 
 class Fact(_Strict):
     """One thing worth remembering; `turns` are the numbers of messages, from 1."""
 
-    text: _Text
+    text: LongText
     turns: Annotated[list[int], Field(min_length=1)]
-    owner: _Tag = "user"
-    tags: Annotated[list[_Tag], Field(max_length=16)] = Field(default_factory=list[str])
+    owner: Label = "user"
+    tags: Annotated[list[Label], Field(max_length=16)] = Field(default_factory=list[str])
     kind: Literal["fact", "intention"] = "fact"
     expires: Moment | None = None
     happened: Moment | None = None
@@ -65,7 +60,7 @@ class Decision(_Strict):
     fact: int
     action: Literal["add", "nothing", "update", "supersede"]
     memory: str | None = None
-    text: _Text | None = None
+    text: LongText | None = None
 
 
 class Reconciliation(_Strict):
@@ -163,9 +158,9 @@ def reconcile(
     for number, (fact, known) in facts.items():
         lines.append(f"[{number}] ({_day(fact)}): {fact.text}")
         for one in known:
-            letter = _letter(len(letters))
-            letters[letter] = one
-            lines.append(f"    {letter} ({_day(one)}): {one.text}")
+            name = letter(len(letters))
+            letters[name] = one
+            lines.append(f"    {name} ({_day(one)}): {one.text}")
     heading = "Facts and memories:" if language == "en" else "事实与记忆："
     reply = model.ask(compose(("reconcile",), language, {}, {heading: "\n".join(lines)}), Reconciliation)
     verdicts: dict[int, Verdict] = {}
@@ -183,9 +178,3 @@ def _day(one: Known) -> str:
         return f"{datetime.fromtimestamp(one.at, UTC):%Y-%m-%d}"
     except (OverflowError, OSError, ValueError):  # beyond the calendar
         return "?"
-
-
-def _letter(number: int) -> str:
-    """Return A … Z, AA, AB …"""
-    high, low = divmod(number, len(LETTERS))
-    return (LETTERS[high - 1] if high else "") + LETTERS[low]

@@ -155,6 +155,13 @@ class LLMSection(Section):
         description="seconds for one question, retries included",
         json_schema_extra=env("MEMORY_LLM_TIMEOUT"),
     )
+    experience_min_value: float = Field(
+        default=0.6,
+        ge=0,
+        le=1,
+        description="what an experience must be worth, as the model sees it, to be kept (modes pro, ultra)",
+        json_schema_extra=env("MEMORY_EXPERIENCE_MIN_VALUE"),
+    )
 
     @property
     def is_configured(self) -> bool:

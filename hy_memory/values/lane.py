@@ -14,6 +14,11 @@ SEPARATOR = "\x1f"
 RESERVED = "@"
 """How the keys begin that are ours among a record's attributes in a lane; callers' metadata may not."""
 
+FACT = "@fact"
+"""The key under which the record of a session's fact keeps what it is made of."""
+LEARNED_FROM = "experiences"
+"""And within that, the ids of the experiences that it gave rise to."""
+
 
 class Lane(StrEnum):
     """The kinds of memory beside chat."""

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from hy_memory.extract.ports import ExtractPorts, Read
 from hy_memory.lifecycle import Lifecycle
 from hy_memory.maintenance.evolve import evolve
-from hy_memory.values.lane import partitions, user_of
+from hy_memory.values.lane import lane_of, partitions, user_of
 from hy_memory.values.usage import Usage
 from hy_memory.values.write import Pending, Written
 from hy_memory.writing.evidence import extraction_id
@@ -54,8 +54,10 @@ class Extracting(Lifecycle):
             return written, None
         raw_id, user_id = record.evidence_ids[-1], record.user_id
         earlier = runtime.ledger.outcome(extraction_id(raw_id), user_id)
+        is_chat = lane_of(user_id) is None
         if earlier is not None:  # the same write again
-            return replace(written, memory_ids=earlier.memory_ids or written.memory_ids), None
+            memory_ids = (is_chat and earlier.memory_ids) or written.memory_ids
+            return replace(written, memory_ids=memory_ids), None
         due = sorted(runtime.ledger.pending(user_id, runtime.clock.now(), _MOST), key=_by_age)
         ids = [one.record_id for one in due]
         if raw_id not in ids:
@@ -67,7 +69,7 @@ class Extracting(Lifecycle):
             read = next(one for one in reversed(reading.reads.values()) if one.degraded)
         elif not read.degraded:
             self._read_waiting(runtime.ledger.pending(None, runtime.clock.now(), _OVERDUE), ports, reading)
-        if read.memory_ids:
+        if is_chat and read.memory_ids:
             written = replace(written, memory_ids=read.memory_ids, deduplicated=read.known_ids)
         return written, replace(read, usage=reading.usage)
 
@@ -102,7 +104,7 @@ class Extracting(Lifecycle):
                 _log.warning("%s failed, and will be tried again: %s", note.part, note.error)
             if read.degraded and not read.is_unreadable:
                 break
-            if self._open().settings.mode == "ultra" and read.memory_ids:
+            if self._open().settings.mode == "ultra" and read.memory_ids and lane_of(one.user_id) is None:
                 evolve(user_of(one.user_id), ports.writing)
         return reading
 

@@ -82,14 +82,13 @@ class Writing(Judging, Extracting):
             goes_to = self._session_scene(data, request.origin.user_id, request.request_id)
         if not goes_to.is_open:
             refuse_mismatch(goes_to.scene, place, None)
-        read = None
+        is_pending = layer is None and self._open().extracting() is not None
         if request is not None and goes_to.scene == CHAT:
-            is_pending = layer is None and self._open().extracting() is not None
             stored = write.add(replace(request, is_pending=is_pending), self._open().writing)
-            stored, read = self._extracted(stored) if is_pending else (stored, None)
         else:
             session = parse_session(data, parse_lane(goes_to.scene), place, **origin)
-            stored = add_session(session, self._open().writing)
+            stored = add_session(replace(session, is_pending=is_pending), self._open().writing)
+        stored, read = self._extracted(stored) if is_pending else (stored, None)
         answer = present.write_answer(stored, started, goes_to.scene)
         usage, degraded = goes_to.usage, goes_to.degraded
         if read is not None:

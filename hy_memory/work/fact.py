@@ -12,7 +12,8 @@ from dataclasses import dataclass, replace
 from typing import cast
 
 from hy_memory.text.tokenize import count_unspaced
-from hy_memory.values.record import Json
+from hy_memory.values.lane import FACT, LEARNED_FROM
+from hy_memory.values.record import Json, MemoryRecord
 from hy_memory.work.trace import Call, Trace
 
 _TASKS = 12  # asks kept of a session: its first, and the newest
@@ -190,7 +191,7 @@ def as_json(fact: SessionFact) -> dict[str, Json]:
         "digests": list(fact.digests),
         "versions": fact.versions,
         "subject": fact.subject,
-        "experiences": list(fact.experience_ids),
+        LEARNED_FROM: list(fact.experience_ids),
     }
 
 
@@ -208,8 +209,15 @@ def from_json(value: Mapping[str, Json]) -> SessionFact:
         digests=_texts(value["digests"]),
         versions=cast("int", value["versions"]),
         subject=str(value["subject"]),
-        experience_ids=_texts(value["experiences"]),
+        experience_ids=_texts(value[LEARNED_FROM]),
     )
+
+
+def with_experiences(record: MemoryRecord, experience_ids: Sequence[str]) -> MemoryRecord:
+    """Return the record of a fact with the experiences that it gave rise to."""
+    kept = cast("Mapping[str, Json]", record.attributes[FACT])
+    linked: dict[str, Json] = {**kept, LEARNED_FROM: list(experience_ids)}
+    return replace(record, attributes={**record.attributes, FACT: linked})
 
 
 def _details(trace: Trace, raw_id: str) -> Iterable[Detail]:

@@ -9,14 +9,15 @@ from hy_memory.filters.scope import ScopedFilter, scoped
 from hy_memory.filters.tree import Compare, Filter, Op
 from hy_memory.values import check
 from hy_memory.values.lane import Lane, partition, partitions
-from hy_memory.values.record import MemoryRecord
+from hy_memory.values.record import Json, MemoryRecord
 
 CHAT = "chat"
 EVERYWHERE = "all"
 WORKSPACE = "@workspace"
 BRANCH = "@branch"
-FACT = "@fact"
 EXPERIENCE = "@experience"
+LEARNED = "@learned"
+"""Which model an experience is of, and what it was thought to be worth."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,6 +31,11 @@ class Place:
         """Return what narrows a search to this place; a workspace without a branch holds all its branches."""
         named = ((WORKSPACE, self.workspace_id), (BRANCH, self.branch))
         return tuple(Compare(f"metadata.{key}", Op.EQ, value) for key, value in named if value is not None)
+
+    def attributes(self) -> dict[str, Json]:
+        """Return what a record that was written here says of it."""
+        named = {WORKSPACE: self.workspace_id, BRANCH: self.branch}
+        return {key: value for key, value in named.items() if value is not None}
 
     def holds(self, record: MemoryRecord) -> bool:
         """Return whether a record was written at exactly this place."""

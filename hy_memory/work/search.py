@@ -13,12 +13,12 @@ from hy_memory.reading.request import within
 from hy_memory.reading.state import ReadPorts, Stage
 from hy_memory.reading.wall import Wall
 from hy_memory.text.tokenize import query_tokens, tokenize
+from hy_memory.values.lane import FACT
 from hy_memory.values.record import Layer
 from hy_memory.values.request import SearchRequest
 from hy_memory.values.result import Degradation, Hit, StageTrace
 from hy_memory.work.experience import experience_of
 from hy_memory.work.fact import SessionFact, from_json
-from hy_memory.work.scope import FACT
 
 FACTS = Layer.L2_FACT
 EXPERIENCES = Layer.L6_SCHEMA

@@ -15,11 +15,11 @@ from hy_memory.ports import Ledger
 from hy_memory.ranking.bm25 import document_terms
 from hy_memory.values import check
 from hy_memory.values.code import Ground
-from hy_memory.values.lane import RESERVED, Lane, lane_of, partition
+from hy_memory.values.lane import FACT, RESERVED, Lane, lane_of, partition
 from hy_memory.values.record import Json, Layer, MemoryRecord, Status, indexed_text
 from hy_memory.values.write import Entry, ListQuery, Outcome, Written
 from hy_memory.work.fact import SessionFact, as_json, fact_of, from_json
-from hy_memory.work.scope import BRANCH, FACT, WORKSPACE, Place
+from hy_memory.work.scope import Place
 from hy_memory.work.trace import Trace, has_tools, parse_trace
 from hy_memory.writing.compose import Origin, raw_exchange, record_of
 from hy_memory.writing.messages import Draft, parse_messages, parse_metadata
@@ -30,12 +30,16 @@ UNNAMED = "default_session"
 """The session of those who name none: each of their writes is a session of its own."""
 _OPEN_FACTS = 1000  # current facts of one session id, over all workspaces and branches
 _ATTEMPTS = 20  # writes to one session that may overtake this one before it gives up
-_LOCK = "sessions"  # held for a look and an insert, so that of two writes one goes on from the other
+SESSIONS = "sessions"
+"""The lock held for a look and an insert, so that of two writes one goes on from the other."""
 
 
 @dataclass(frozen=True, slots=True)
 class SessionRequest:
-    """A session, or more of one. `digest` is of its messages alone: the same ones again add nothing."""
+    """A session, or more of one. `digest` is of its messages alone: the same ones again add nothing.
+
+    `is_pending`: a language model is to read it.
+    """
 
     trace: Trace
     drafts: tuple[Draft, ...]
@@ -44,6 +48,7 @@ class SessionRequest:
     request_id: str
     content_hash: str
     digest: str
+    is_pending: bool = False
 
     @property
     def is_coding(self) -> bool:
@@ -110,7 +115,7 @@ def add_session(request: SessionRequest, ports: WritePorts) -> Written:
         fact = entries[-1].record
         bind(ports)
         is_alone = request.origin.session_id == UNNAMED and not request.is_coding
-        with nullcontext() if is_alone else ports.ledger.feeding(_LOCK):
+        with nullcontext() if is_alone else ports.ledger.feeding(SESSIONS):
             if _current(request, ports.ledger) != before:
                 continue  # another write to this session came first; this one goes on from it
             if request.is_coding:
@@ -159,7 +164,11 @@ def _entries(
     )
     fact = fact_of(request.trace, raw_id, request.digest, known)
     evidence = (raw_id,) if before is None else (*before.evidence_ids, raw_id)
-    attributes: dict[str, Json] = {**_shared(request.drafts), **_placed(request.place), FACT: as_json(fact)}
+    attributes: dict[str, Json] = {
+        **_shared(request.drafts),
+        **request.place.attributes(),
+        FACT: as_json(fact),
+    }
     statement = fact.statement or request.drafts[0].content  # a tool's bare call, or only its result
     draft = Draft(statement, role="assistant", metadata=attributes)
     record = record_of(draft, origin, fact_id, now, evidence)
@@ -167,7 +176,7 @@ def _entries(
     record = replace(record, context=context)
     vector = ports.embedder.embed_documents([indexed_text(record)])[0]
     return [
-        Entry(raw),
+        Entry(raw, is_pending=request.is_pending),
         Entry(record, vector, document_terms(record.content, context), before.id if before else None),
     ]
 
@@ -217,11 +226,6 @@ def _shared(drafts: Sequence[Draft]) -> dict[str, Json]:
         for key, value in draft.metadata.items()
         if not key.startswith(RESERVED)
     }
-
-
-def _placed(place: Place) -> dict[str, Json]:
-    named = {WORKSPACE: place.workspace_id, BRANCH: place.branch}
-    return {key: value for key, value in named.items() if value is not None}
 
 
 def _mapping(value: Json) -> dict[str, Json]:

@@ -1,11 +1,15 @@
-"""Facts that were read out of an exchange, and its turns, which are kept as their evidence alone."""
+"""What rests on what: facts on the turns they were read from, experiences on facts of sessions."""
 
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
+from dataclasses import replace
+from typing import cast
 
 from hy_memory.ports import Ledger
-from hy_memory.values.record import Layer, MemoryRecord
+from hy_memory.values.lane import FACT, LEARNED_FROM
+from hy_memory.values.record import Layer, MemoryRecord, is_reserved
+from hy_memory.values.write import Entry
 
 
 def extraction_id(raw_id: str) -> str:
@@ -29,3 +33,30 @@ def orphaned(found: Sequence[MemoryRecord], gone: Collection[str], ledger: Ledge
         if not any(turn.id in one.evidence_ids for one in facts.values() if one.id not in gone):
             left.append(turn)
     return left
+
+
+def unlearned(
+    found: Sequence[MemoryRecord], gone: Collection[str], ledger: Ledger
+) -> tuple[list[MemoryRecord], list[Entry]]:
+    """Return the experiences that rest on nothing once `found`, whose ids are `gone`, are deleted.
+
+    The others that some of `found` gave rise to come second, without those.
+    """
+    cited = sorted({one for record in found for one in _experiences_of(record)} - set(gone))
+    experiences = list(ledger.records(cited).values()) if cited else []
+    points = ledger.searchable(cited) if cited else {}
+    orphans: list[MemoryRecord] = []
+    kept: list[Entry] = []
+    for one in experiences:
+        rests_on = tuple(other for other in one.evidence_ids if other not in gone)
+        if not rests_on:
+            orphans.append(one)
+        elif rests_on != one.evidence_ids and one.id in points:
+            point = points[one.id]
+            kept.append(Entry(replace(one, evidence_ids=rests_on), point.vector, point.terms))
+    return orphans, kept
+
+
+def _experiences_of(record: MemoryRecord) -> list[str]:
+    kept = record.attributes.get(FACT) if is_reserved(record, FACT) else None
+    return cast("list[str]", kept[LEARNED_FROM]) if isinstance(kept, dict) else []

@@ -33,7 +33,7 @@ from hy_memory.writing.compose import (
     with_renamed,
     without_memory,
 )
-from hy_memory.writing.evidence import is_lone_turn, orphaned
+from hy_memory.writing.evidence import is_lone_turn, orphaned, unlearned
 from hy_memory.writing.lineage import relinked, whole_chains
 from hy_memory.writing.quotes import quoting_schemas
 from hy_memory.writing.request import AddRequest, Changed
@@ -138,8 +138,11 @@ def delete(memory_ids: Sequence[str], ports: WritePorts, user_id: str | None = N
             return 0
         count = len(found)
         found += orphaned(found, {record.id for record in found}, ports.ledger)
+        orphans, retold = unlearned(found, {record.id for record in found}, ports.ledger)
+        found += orphans
         gone = frozenset(record.id for record in found)
         emptied, rewritten = _quoting(found, gone, ports)
+        rewritten += retold
         emptied += _schemas_of(found, ports)
         try:
             ports.ledger.delete([*sorted(gone), *emptied], rewritten)
