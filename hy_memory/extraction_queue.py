@@ -15,6 +15,13 @@ class ExtractionQueue(Protocol):
         """Return what one user's (None: anybody's) exchanges wait that are due, the longest due first."""
         ...
 
+    def claim(self, waiting: Pending, until: float) -> bool:
+        """Have an exchange due again at `until` (epoch seconds), so that nobody else reads it meanwhile.
+
+        Returns False where it is gone, or somebody claimed or postponed it since `waiting` was looked up.
+        """
+        ...
+
     def postpone(self, record_id: str, error: str, due_at: float) -> None:
         """Note that an attempt failed, and when the next one is due (epoch seconds)."""
         ...

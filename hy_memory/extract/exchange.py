@@ -10,6 +10,9 @@ from hy_memory.ports import Ledger
 from hy_memory.values.record import MemoryRecord, is_role
 from hy_memory.writing.evidence import extraction_id
 
+_OF_TOOLS = ("tool", "function")
+_SHOWN = 1000  # characters of a tool's result: pages of data say little about people
+
 
 @dataclass(frozen=True, slots=True)
 class Exchange:
@@ -43,6 +46,8 @@ def exchange_of(record_id: str, ledger: Ledger) -> Exchange | None:
         turn = turns.get(one["memory_id"])
         # somebody may have put right what was said before a model gets to read it
         content = one["content"] if turn is None else turn.content
+        if one["role"] in _OF_TOOLS:
+            content = content[:_SHOWN]
         messages.append(f"{one['name'] or one['role']}: {content}")
     return Exchange(raw, tuple(messages), turn_ids, turns)
 

@@ -31,6 +31,7 @@ class Read:
 
     No facts: nothing was worth remembering by itself, and its turns stay as they are. `degraded` says why it
     could not be read; it will be tried again. `is_unreadable`: the model answers, but not on this one.
+    `notes` say what failed once it was read.
     """
 
     memory_ids: tuple[str, ...] = ()
@@ -38,3 +39,4 @@ class Read:
     usage: Usage = field(default_factory=Usage)
     degraded: tuple[Degradation, ...] = ()
     is_unreadable: bool = False
+    notes: tuple[Degradation, ...] = ()

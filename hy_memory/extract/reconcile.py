@@ -6,6 +6,7 @@ from collections.abc import Collection, Mapping, Sequence
 
 import numpy as np
 
+from hy_memory.errors import ConflictError
 from hy_memory.filters.scope import scoped
 from hy_memory.filters.tree import And, Compare, Op
 from hy_memory.llm.extract import Extracted, Known, Verdict, reconcile
@@ -33,7 +34,8 @@ def verdicts_on(
 
     `exchange` is when they were said, and memories that they are not held against: their own turns. A fact
     that a memory says word for word needs no model, nor does one that nothing is like. No two facts replace
-    one memory, and none replaces what was said later: such a one is added.
+    one memory, and none replaces what was said later: such a one is added. A memory of another source is
+    only ever superseded: a text of both, or none at all, would be one source's words in answers of the other.
     Raises LLMError, BackendError, LedgerError.
     """
     model, index, embedder, ledger = ports
@@ -43,11 +45,12 @@ def verdicts_on(
     for at, one in enumerate(facts):
         said = same_text_key(one.fact.text)
         known = _alike(vectors[at], records[at].user_id, own, index, embedder, ledger)
-        same = next((memory for memory in known if same_text_key(memory.text) == said), None)
+        source = records[at].source
+        same = next((one for one in known if same_text_key(one.text) == said and one.source == source), None)
         if same is not None:
             verdicts[at] = Verdict("nothing", same)
         elif known:
-            new = Known(records[at].id, one.fact.text, records[at].event_at, said_at)
+            new = Known(records[at].id, one.fact.text, records[at].event_at, said_at, source)
             unsure[at + 1] = (new, known)
     if not unsure:
         return verdicts, Usage()
@@ -56,12 +59,40 @@ def verdicts_on(
     for number, verdict in sorted(decided.items()):
         if number not in unsure or verdict.known is None:
             continue
+        if verdict.action != "supersede" and verdict.known.source != unsure[number][0].source:
+            continue
         if verdict.action != "nothing":
             if verdict.known.memory_id in replaced or verdict.known.said_at > said_at:
                 continue
             replaced.add(verdict.known.memory_id)
         verdicts[number - 1] = verdict
     return verdicts, usage
+
+
+def said_meanwhile(
+    records: Sequence[MemoryRecord],
+    vectors: FloatArray,
+    verdicts: Sequence[Verdict],
+    exchange: tuple[float, Collection[str]],
+    ports: tuple[ChatModel, VectorIndex, Embedder, Ledger],
+) -> list[Verdict]:
+    """Return `verdicts` as things stand now: while the model was asked, somebody else may have said the same.
+
+    Raises ConflictError where a memory that says the same already was deleted or superseded since.
+    """
+    _, index, embedder, ledger = ports
+    fresh: list[Verdict] = list(verdicts)
+    for at, (record, verdict) in enumerate(zip(records, verdicts, strict=True)):
+        if verdict.known is None:
+            said = same_text_key(record.content)
+            for one in _alike(vectors[at], record.user_id, exchange[1], index, embedder, ledger):
+                if same_text_key(one.text) == said and one.source == record.source:
+                    fresh[at] = Verdict("nothing", one)
+        elif verdict.action == "nothing":
+            known = ledger.records([verdict.known.memory_id]).get(verdict.known.memory_id)
+            if known is None or known.status is not Status.ACTIVE:
+                raise ConflictError("a memory that said the same was changed meanwhile")
+    return fresh
 
 
 def _alike(
@@ -87,7 +118,7 @@ def _alike(
     records = ledger.records(near[:_NEAREST])
     raws = ledger.records(sorted({one for record in records.values() for one in record.evidence_ids[-1:]}))
     return [
-        Known(record.id, record.content, record.event_at, _said_at(record, raws))
+        Known(record.id, record.content, record.event_at, _said_at(record, raws), record.source)
         for one in near[:_NEAREST]
         if (record := records.get(one)) is not None
         and record.user_id == user_id

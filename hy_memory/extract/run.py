@@ -11,11 +11,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from hy_memory.errors import LLMAnswerError
+from hy_memory.errors import ConflictError, InvalidArgumentError, LLMAnswerError
 from hy_memory.extract.exchange import Exchange, exchange_of, turn_ids_of
 from hy_memory.extract.learn import read_session
 from hy_memory.extract.ports import ExtractPorts, Read
-from hy_memory.extract.reconcile import verdicts_on
+from hy_memory.extract.reconcile import said_meanwhile, verdicts_on
 from hy_memory.llm.extract import Extracted, Verdict, extract
 from hy_memory.pipeline import Guarded, guard
 from hy_memory.ranking.bm25 import document_terms
@@ -31,14 +31,21 @@ PART, EXPERIENCES = "extraction", "experience"
 PROVENANCE = "extraction"
 """Key of a fact's metadata that says which model read it, and how plainly it was said."""
 _INTENDED = 30 * 86_400.0  # an intention of which nobody says until when holds for a month
+_LOCK = "facts"  # held for a look and an insert
 _MOST_UNREAD = 100  # exchanges of a user that wait and are looked into: more means that the model is down
 _MOST_EVIDENCE = 64  # of one fact: who says the same every day needs no proof of each
+_CLAIMED = 600.0  # seconds: a crashed reader's exchange is read by others after that
 _FIRST_PAUSE, _LONGEST_PAUSE = 30.0, 86_400.0  # seconds after a failed attempt; they double
 
 
-def read_exchange(waiting: Pending, ports: ExtractPorts) -> Read:
-    """Read one exchange; a failure is noted beside it, with when to try again."""
+def read_exchange(waiting: Pending, ports: ExtractPorts) -> Read | None:
+    """Read one exchange; a failure is noted beside it, with when to try again.
+
+    Returns None where somebody else is reading it.
+    """
     ledger, clock = ports.writing.ledger, ports.writing.clock
+    if not ledger.claim(waiting, clock.now() + _CLAIMED):
+        return None
     is_chat = lane_of(waiting.user_id) is None
     part, read = (PART, _read) if is_chat else (EXPERIENCES, read_session)
     outcome = guard(part, lambda: read(waiting.record_id, ports))
@@ -66,27 +73,67 @@ def _read(record_id: str, ports: ExtractPorts) -> Read:
     reach = (ports.model, ports.vectors, writing.embedder, writing.ledger)
     said = raw.event_at, _unread(exchange, writing)
     verdicts, more = verdicts_on(reading.facts, records, vectors, said, reach)
-    entries, ids = _entries(records, vectors, verdicts, writing)
-    outcome = Outcome(raw.user_id, exchange.request_id, "", tuple(ids), writing.clock.now())
-    bind(writing)
-    settled = writing.ledger.settle(
-        Settlement(
-            raw.id,
-            raw.version,
-            outcome,
-            entries=tuple(entries),
-            linked=_cited(records, verdicts, writing),
-            retired=_given_way(exchange, writing),
-        )
-    )
+    records, vectors = _merged(records, vectors, verdicts, writing)
     usage = reading.usage.plus(more)
+    bind(writing)
+    with writing.ledger.feeding(_LOCK):  # or two that read the same at once would both store it
+        verdicts = said_meanwhile(records, vectors, verdicts, said, reach)
+        settlement = _settlement(exchange, reading.shown, (records, vectors, verdicts), writing)
+        settled = _settled(settlement, writing)
     if not settled:  # another process read it at the same time, and was first; or it was deleted
         earlier = writing.ledger.outcome(exchange.request_id, raw.user_id)
         return Read(earlier.memory_ids if earlier else (), usage=usage)
     project(writing)
-    new = {entry.record.id for entry in entries}
-    known = tuple(one for one in dict.fromkeys(ids) if one not in new)
-    return Read(tuple(dict.fromkeys(ids)), known, usage)
+    ids = _ids(records, verdicts)
+    new = {entry.record.id for entry in settlement.entries}
+    return Read(ids, tuple(one for one in ids if one not in new), usage)
+
+
+def _settled(settlement: Settlement, ports: WritePorts) -> bool:
+    """Store what reading led to. Raises ConflictError, also where a memory to supersede became a raw turn."""
+    try:
+        return ports.ledger.settle(settlement)
+    except InvalidArgumentError as error:  # the caller of a write could not mend that
+        raise ConflictError(f"a memory changed while facts were held against it: {error}") from error
+
+
+def _settlement(
+    exchange: Exchange,
+    shown: int,
+    decided: tuple[Sequence[MemoryRecord], FloatArray, Sequence[Verdict]],
+    ports: WritePorts,
+) -> Settlement:
+    """Return what reading an exchange led to: facts, memories that were said again, turns that give way."""
+    records, vectors, verdicts = decided
+    raw = exchange.raw
+    outcome = Outcome(raw.user_id, exchange.request_id, "", _ids(records, verdicts), ports.clock.now())
+    entries = [
+        Entry(
+            record,
+            vectors[at],
+            document_terms(record.content, record.context),
+            None if verdict.known is None else verdict.known.memory_id,
+        )
+        for at, (record, verdict) in enumerate(zip(records, verdicts, strict=True))
+        if verdict.action != "nothing"
+    ]
+    return Settlement(
+        raw.id,
+        raw.version,
+        outcome,
+        entries=tuple(entries),
+        linked=_cited(records, verdicts, ports),
+        retired=_given_way(exchange, shown, ports),
+    )
+
+
+def _ids(records: Sequence[MemoryRecord], verdicts: Sequence[Verdict]) -> tuple[str, ...]:
+    """Return the memories that say the facts, each once."""
+    said = (
+        verdict.known.memory_id if verdict.action == "nothing" and verdict.known else record.id
+        for record, verdict in zip(records, verdicts, strict=True)
+    )
+    return tuple(dict.fromkeys(said))
 
 
 def _unread(exchange: Exchange, ports: WritePorts) -> frozenset[str]:
@@ -133,25 +180,16 @@ def _record(one: Extracted, exchange: Exchange, ports: ExtractPorts) -> MemoryRe
     return replace(record, claims=tuple(dict.fromkeys(claims)))
 
 
-def _entries(
+def _merged(
     records: Sequence[MemoryRecord], vectors: FloatArray, verdicts: Sequence[Verdict], ports: WritePorts
-) -> tuple[list[Entry], list[str]]:
-    """Return what is stored of facts, and the id of the memory that says each of them."""
-    entries: list[Entry] = []
-    ids: list[str] = []
-    for at, (record, verdict) in enumerate(zip(records, verdicts, strict=True)):
-        known = verdict.known
-        if verdict.action == "nothing" and known is not None:
-            ids.append(known.memory_id)
-            continue
-        vector, kept = vectors[at], record
-        if verdict.text is not None and verdict.text != record.content:
-            kept = replace(record, content=verdict.text)
-            vector = ports.embedder.embed_documents([indexed_text(kept)])[0]
-        supersedes = None if known is None else known.memory_id
-        entries.append(Entry(kept, vector, document_terms(kept.content, kept.context), supersedes))
-        ids.append(kept.id)
-    return entries, ids
+) -> tuple[list[MemoryRecord], FloatArray]:
+    """Return facts, and their vectors, with the texts that say what known memories said too."""
+    merged, rows = list(records), vectors.copy()
+    for at, verdict in enumerate(verdicts):
+        if verdict.text is not None and verdict.text != records[at].content:
+            merged[at] = replace(records[at], content=verdict.text)
+            rows[at] = ports.embedder.embed_documents([indexed_text(merged[at])])[0]
+    return merged, rows
 
 
 def _cited(
@@ -173,10 +211,11 @@ def _cited(
     return tuple(cited)
 
 
-def _given_way(exchange: Exchange, ports: WritePorts) -> tuple[Entry, ...]:
-    """Return the turns of an exchange as evidence that is no longer searched for."""
+def _given_way(exchange: Exchange, shown: int, ports: WritePorts) -> tuple[Entry, ...]:
+    """Return the first `shown` turns of an exchange as evidence that is no longer searched for."""
     now = ports.clock.now()
-    turns = [one for one in exchange.turns.values() if one.layer is not Layer.L1_RAW]
+    read = set(exchange.turn_ids[:shown])
+    turns = [one for one in exchange.turns.values() if one.id in read and one.layer is not Layer.L1_RAW]
     return tuple(
         Entry(replace(one, layer=Layer.L1_RAW, context="", claims=(), updated_at=now)) for one in turns
     )

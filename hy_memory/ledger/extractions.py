@@ -40,6 +40,12 @@ class ExtractionTable:
             statement, values["user_id"] = self._due_of_user, user_id
         return tuple(Pending(*row) for row in self._rows(cursor, statement, values))
 
+    def claim(self, cursor: DBAPICursor, waiting: Pending, until: float) -> bool:
+        """Have an exchange due later, if it is as it was looked up."""
+        values = {"the_id": waiting.record_id, "the_due_at": until, "due_before": waiting.due_at}
+        cursor.execute(self._claim.sql, self._claim.bind(**values))
+        return bool(cursor.rowcount)
+
     def postpone(self, cursor: DBAPICursor, record_id: str, error: str, due_at: float) -> None:
         """Count a failed attempt."""
         values = {"the_id": record_id, "the_error": error, "the_due_at": due_at}
@@ -67,6 +73,14 @@ class ExtractionTable:
     def _due_of_user(self) -> Prepared:
         mine = extractions.c.user_id == bindparam("user_id")
         return self._sql.prepare(self._waiting(and_(mine, extractions.c.due_at <= bindparam("due_by"))))
+
+    @cached_property
+    def _claim(self) -> Prepared:
+        c = extractions.c
+        as_seen = and_(c.record_id == bindparam("the_id"), c.due_at == bindparam("due_before"))
+        return self._sql.prepare(
+            update(extractions).where(as_seen).values({"due_at": bindparam("the_due_at")})
+        )
 
     @cached_property
     def _postpone(self) -> Prepared:

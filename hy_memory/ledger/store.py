@@ -121,6 +121,11 @@ class SqlLedger:
         with self._database.read() as cursor:
             return self._extractions.read(cursor, user_id, due_by, limit)
 
+    def claim(self, waiting: Pending, until: float) -> bool:
+        """Keep an exchange from others until a moment."""
+        with self._writing() as transaction:
+            return self._extractions.claim(transaction.cursor, waiting, until)
+
     def postpone(self, record_id: str, error: str, due_at: float) -> None:
         """Count a failed attempt at an exchange."""
         with self._writing() as transaction:

@@ -86,17 +86,23 @@ class Transaction:
 
     def rewrite(self, entries: Sequence[Entry]) -> None:
         """Store the next version of records, and forget every text they had; vanished ones are let go."""
-        self.relink(entries)
+        for entry in entries:
+            head = self._head(entry, entry.record.version)
+            if head is not None:
+                self._store_next(entry, head)
         if entries:
             ids = self.database.pack([entry.record.id for entry in entries])
             self._run(self.database.statements.delete_versions, ids=ids)
 
     def relink(self, entries: Sequence[Entry]) -> None:
-        """Store records with other links or attributes and no version of before; vanished ones are let go."""
+        """Store records with other links or attributes and no version of before; each must be there."""
         for entry in entries:
             head = self._head(entry, entry.record.version)
-            if head is not None:
-                self._store_next(entry, head)
+            if head is None:
+                raise ConflictError(
+                    f"memory {entry.record.id!r} was deleted meanwhile; read again and repeat"
+                )
+            self._store_next(entry, head)
 
     def check_version(self, record_id: str, expected: int) -> None:
         """Raise ConflictError where a record is not at the version that somebody read."""

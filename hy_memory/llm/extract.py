@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from itertools import islice
 from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
@@ -18,7 +19,9 @@ from hy_memory.temporal.calendar import zone_of
 from hy_memory.text.sameness import same_text_key
 from hy_memory.values.usage import Usage
 
-_WINDOW = 24_000  # characters shown at once, some 6,000 tokens: models lose facts in the middle of more
+WINDOW = 24_000  # characters shown at once, some 6,000 tokens: models lose facts in the middle of more
+_MOST_PARTS = 40  # of one exchange: a million characters are a book that somebody pasted
+_SHOWN = 1000  # characters of a known memory: a longer one is a message, and no fact to be merged with
 _MOST_FACTS = 64
 
 
@@ -87,6 +90,7 @@ class Known:
     text: str
     at: float
     said_at: float
+    source: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,9 +104,10 @@ class Verdict:
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """What was read, and what it cost."""
+    """What was read, how many messages were `shown` (all, but of one as long as a book), and what it cost."""
 
     facts: tuple[Extracted, ...]
+    shown: int
     usage: Usage = field(default_factory=Usage)
 
 
@@ -116,8 +121,10 @@ def extract(model: ChatModel, messages: Sequence[str], *, now: float, zone: str)
     heading = "Conversation:" if language == "en" else "对话："
     found: dict[str, Extracted] = {}
     usage = Usage()
-    for shown in windows(messages):
-        prompt = compose(("extract",), language, {"now": written, "zone": zone}, {heading: shown})
+    shown = 0
+    for part, whole in islice(windows(messages), _MOST_PARTS):
+        shown = whole
+        prompt = compose(("extract",), language, {"now": written, "zone": zone}, {heading: part})
         reply = model.ask(prompt, Extraction)
         usage = usage.plus(reply.usage)
         for fact in reply.answer.facts:
@@ -126,23 +133,27 @@ def extract(model: ChatModel, messages: Sequence[str], *, now: float, zone: str)
                 expires = None if fact.expires is None else seconds(fact.expires, there)
                 happened = None if fact.happened is None else seconds(fact.happened, there)
                 found.setdefault(same_text_key(fact.text), Extracted(fact, turns, expires, happened))
-    return Reading(tuple(found.values()), usage)
+    return Reading(tuple(found.values()), shown, usage)
 
 
-def windows(messages: Sequence[str]) -> Iterator[str]:
-    """Yield numbered messages in parts that a model reads well; one that is longer than a part is cut."""
+def windows(messages: Sequence[str]) -> Iterator[tuple[str, int]]:
+    """Yield numbered messages in parts that a model reads well; one that is longer than a part is cut.
+
+    With each part comes how many messages were shown to their ends by then.
+    """
     part: list[str] = []
-    size = 0
+    size = whole = 0
     for at, text in enumerate(messages, start=1):
-        for begin in range(0, len(text), _WINDOW):
-            piece = text[begin : begin + _WINDOW]
-            if part and size + len(piece) > _WINDOW:
-                yield "\n\n".join(part)
+        for begin in range(0, len(text), WINDOW):
+            piece = text[begin : begin + WINDOW]
+            if part and size + len(piece) > WINDOW:
+                yield "\n\n".join(part), whole
                 part, size = [], 0
             part.append(f"[{at}] {piece}")
             size += len(piece)
+        whole = at
     if part:
-        yield "\n\n".join(part)
+        yield "\n\n".join(part), whole
 
 
 def reconcile(
@@ -150,8 +161,38 @@ def reconcile(
 ) -> tuple[dict[int, Verdict], Usage]:
     """Return what becomes of `facts`, by their numbers, each given with the memories most like it.
 
-    A fact of which the answer says nothing, or names no memory that was shown, is added. Raises LLMError.
+    A fact of which the answer says nothing, or names no memory that was shown, is added; so is one that is to
+    be merged with a memory too long to be shown. Raises LLMError.
     """
+    verdicts: dict[int, Verdict] = {}
+    usage = Usage()
+    for group in _groups(facts):
+        decided, more = _reconcile(model, group)
+        verdicts.update(decided)
+        usage = usage.plus(more)
+    return verdicts, usage
+
+
+def _groups(
+    facts: Mapping[int, tuple[Known, Sequence[Known]]],
+) -> Iterator[dict[int, tuple[Known, Sequence[Known]]]]:
+    """Yield facts with their memories in groups that fit into a window."""
+    group: dict[int, tuple[Known, Sequence[Known]]] = {}
+    size = 0
+    for number, (fact, known) in facts.items():
+        length = len(fact.text) + sum(min(len(one.text), _SHOWN) for one in known)
+        if group and size + length > WINDOW:
+            yield group
+            group, size = {}, 0
+        group[number] = (fact, known)
+        size += length
+    if group:
+        yield group
+
+
+def _reconcile(
+    model: ChatModel, facts: Mapping[int, tuple[Known, Sequence[Known]]]
+) -> tuple[dict[int, Verdict], Usage]:
     language = language_of(" ".join(fact.text for fact, _ in facts.values()))
     letters: dict[str, Known] = {}
     lines: list[str] = []
@@ -160,14 +201,15 @@ def reconcile(
         for one in known:
             name = letter(len(letters))
             letters[name] = one
-            lines.append(f"    {name} ({_day(one)}): {one.text}")
+            lines.append(f"    {name} ({_day(one)}): {one.text[:_SHOWN]}")
     heading = "Facts and memories:" if language == "en" else "事实与记忆："
     reply = model.ask(compose(("reconcile",), language, {}, {heading: "\n".join(lines)}), Reconciliation)
     verdicts: dict[int, Verdict] = {}
     for one in reply.answer.decisions:
         shown = facts[one.fact][1] if one.fact in facts else ()
         known = letters.get((one.memory or "").strip().upper())
-        if one.action != "add" and known is not None and known in shown:
+        is_merged = one.action == "update" and known is not None and len(known.text) > _SHOWN
+        if one.action != "add" and known is not None and known in shown and not is_merged:
             text = one.text if one.action == "update" else None
             verdicts[one.fact] = Verdict(one.action, known, text)
     return verdicts, reply.usage

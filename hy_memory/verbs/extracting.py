@@ -9,6 +9,7 @@ from dataclasses import dataclass, field, replace
 from hy_memory.extract.ports import ExtractPorts, Read
 from hy_memory.lifecycle import Lifecycle
 from hy_memory.maintenance.evolve import evolve
+from hy_memory.pipeline import Guarded, guard
 from hy_memory.values.lane import lane_of, partitions, user_of
 from hy_memory.values.usage import Usage
 from hy_memory.values.write import Pending, Written
@@ -65,6 +66,8 @@ class Extracting(Lifecycle):
         own = ids.index(raw_id)
         reading = self._read_waiting(due[max(0, own - _EARLIER) : own + 1], ports)
         read = reading.reads.get(raw_id)
+        if read is None and not reading.is_over:  # somebody else's write is reading it
+            return written, None
         if read is None:  # one before it failed, and the model with it
             read = next(one for one in reversed(reading.reads.values()) if one.degraded)
         elif not read.degraded:
@@ -75,11 +78,12 @@ class Extracting(Lifecycle):
 
     def _read_all(self, user_id: str | None, ports: ExtractPorts) -> Reading:
         """Read what waits of a user (None: of anybody), due or not, as far as the model answers."""
-        reading = Reading()
+        reading, tried = Reading(), set[str]()
         while not reading.is_over:
-            new = [one for one in self._waiting(user_id) if one.record_id not in reading.reads]
+            new = [one for one in self._waiting(user_id) if one.record_id not in tried]
             if not new:
                 break
+            tried.update(one.record_id for one in new)
             self._read_waiting(new, ports, reading)
         return reading
 
@@ -98,15 +102,26 @@ class Extracting(Lifecycle):
 
         reading = reading or Reading()
         for one in waiting:
-            read = reading.reads[one.record_id] = read_exchange(one, ports)
+            read = read_exchange(one, ports)
+            if read is None:
+                continue
+            reading.reads[one.record_id] = read
             reading.usage = reading.usage.plus(read.usage)
             for note in read.degraded:
                 _log.warning("%s failed, and will be tried again: %s", note.part, note.error)
             if read.degraded and not read.is_unreadable:
                 break
             if self._open().settings.mode == "ultra" and read.memory_ids and lane_of(one.user_id) is None:
-                evolve(user_of(one.user_id), ports.writing)
+                self._evolved(one.record_id, user_of(one.user_id), reading, ports)
         return reading
+
+    def _evolved(self, record_id: str, user_id: str, reading: Reading, ports: ExtractPorts) -> None:
+        """Bring a user's schemas up to date; where that fails the next write does it, and a note says so."""
+        outcome = guard("evolve", lambda: evolve(user_id, ports.writing))
+        if isinstance(outcome, Guarded):
+            _log.warning("evolve failed: %s", outcome.degradation.error)
+            read = reading.reads[record_id]
+            reading.reads[record_id] = replace(read, notes=(outcome.degradation,))
 
 
 def _by_age(waiting: Pending) -> str:

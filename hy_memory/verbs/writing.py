@@ -92,7 +92,7 @@ class Writing(Judging, Extracting):
         answer = present.write_answer(stored, started, goes_to.scene)
         usage, degraded = goes_to.usage, goes_to.degraded
         if read is not None:
-            usage, degraded = read.usage.plus(usage or Usage()), (*degraded, *read.degraded)
+            usage, degraded = read.usage.plus(usage or Usage()), (*degraded, *read.degraded, *read.notes)
         noted(answer, usage if usage and usage.calls else None, degraded)
         return answer
 

@@ -195,7 +195,7 @@ def test_the_next_write_reads_what_is_due(opening: Opening, service: OpenAIDoubl
     assert runtime.ledger.pending(None, float("inf"), 9) == ()
 
 
-@pytest.mark.parametrize("step", ["project", "_entries"])
+@pytest.mark.parametrize("step", ["project", "_settlement"])
 def test_a_crash_in_between_is_gone_on_from(
     opening: Opening, service: OpenAIDouble, monkeypatch: pytest.MonkeyPatch, step: str
 ) -> None:

@@ -53,6 +53,20 @@ class LedgerExtractions:
         assert [one.record_id for one in ledger.pending(None, DAY + 8.5, 9)] == ["b"]
         assert [one.record_id for one in ledger.pending(None, DAY + 9, 1)] == ["b"]
 
+    def test_one_of_several_claims_what_waits(self, ledger: Ledger) -> None:
+        """Whoever looked it up before somebody claimed, postponed or read it gets nothing."""
+        ledger.insert([waiting("a"), waiting("b"), waiting("c")])
+        seen = {one.record_id: one for one in ledger.pending("u", _EVER, 9)}
+        assert ledger.claim(seen["a"], DAY + 600)
+        assert not ledger.claim(seen["a"], DAY + 700)
+        assert [one.due_at for one in ledger.pending("u", _EVER, 9) if one.record_id == "a"] == [DAY + 600]
+        (again,) = (one for one in ledger.pending("u", _EVER, 9) if one.record_id == "a")
+        assert ledger.claim(again, DAY + 800)
+        ledger.postpone("b", "down", DAY + 5)
+        assert not ledger.claim(seen["b"], DAY + 600)
+        ledger.extracted(["c"])
+        assert not ledger.claim(seen["c"], DAY + 600)
+
     def test_it_leaves_the_queue_when_it_was_read_or_is_gone(self, ledger: Ledger) -> None:
         """Whatever deletes an exchange takes it off; taking it off twice is no error."""
         ledger.insert([waiting("a"), waiting("b"), waiting("c"), waiting("d", "v")])
@@ -92,15 +106,17 @@ class LedgerExtractions:
         assert not ledger.settle(settled)
         assert ledger.problems() == ()
 
-    @pytest.mark.parametrize("what", ["deleted", "rewritten", "changed", "retired", "read already"])
+    @pytest.mark.parametrize("what", ["deleted", "rewritten", "changed", "retired", "linked", "read already"])
     def test_nothing_is_stored_of_what_changed_since_it_was_read(self, ledger: Ledger, what: str) -> None:
         """A text that was deleted while somebody read it must not come back as a fact."""
-        known, turn = entry("k", "u", "one"), entry("t", "u", "said")
-        ledger.insert([waiting("a"), known, turn])
+        known, turn, cited = entry("k", "u", "one"), entry("t", "u", "said"), entry("c", "u")
+        ledger.insert([waiting("a"), known, turn, cited])
         if what == "deleted":
             ledger.delete(["a"])
         elif what == "rewritten":
             ledger.delete([], [kept("a", "u", "less")])
+        elif what == "linked":
+            ledger.delete(["c"])
         elif what == "read already":
             ledger.extracted(["a"])
         else:
@@ -112,6 +128,7 @@ class LedgerExtractions:
             Outcome("u", "extract:a", "", ("n",), DAY),
             entries=(entry("n", "u", "new"),),
             changed=(known,),
+            linked=(cited,),
             retired=(Entry(replace(turn.record, layer=Layer.L1_RAW)),),
         )
         if what in ("deleted", "read already"):
