@@ -81,8 +81,8 @@ def test_two_that_say_the_same_at_once_store_it_once(opening: Opening, service: 
     service.routes["/v1/chat/completions"] = together
     with ThreadPoolExecutor(2) as pool:
         adds = [pool.submit(client.add, f"I live in alpha city {at}", user_id="u") for at in range(2)]
-        ids = [one.result()["memory_ids"] for one in adds]
-    assert ids[0] == ids[1]
+        assert all(one.result()["success"] for one in adds)
+    # which of the two is told the fact's id depends on who reads the other's exchange along with its own
     assert found(client) == [CITY]
     assert client.doctor()["problems"] == []
 
