@@ -27,7 +27,8 @@ _HEREDOC = re.compile(
     r"cat\s*>\s*(?P<path>[^\s<>|;&]+)\s*<<-?\s*(['\"]?)(?P<mark>\w+)\2\n(?P<text>.*?)^\s*(?P=mark)\s*$",
     re.MULTILINE | re.DOTALL,
 )
-_SEPARATORS = re.compile(r"&&|\|\||;|\n")
+_SEPARATORS = re.compile(r"&&|;|\n")
+_OTHERWISE = "||"
 
 
 def edits_of(name: str, arguments: Mapping[str, object]) -> tuple[FileEdit, ...]:
@@ -55,8 +56,9 @@ def _edited(path: str, arguments: Mapping[str, object]) -> FileEdit | None:
         return FileEdit(path, (Fragment("", new if new.endswith("\n") else f"{new}\n", line + 1),))
     fragment = _replaced(arguments)
     if fragment is not None:
-        is_new_file = fragment.old == ""  # as some tools make a file: there was nothing to be replaced
-        return FileEdit(path, content=fragment.new) if is_new_file else FileEdit(path, (fragment,))
+        if fragment.old == "":  # as some tools make a file: there was nothing to be replaced
+            return FileEdit(path, content=fragment.new, is_new=True)
+        return FileEdit(path, (fragment,))
     for key in _DIFFS:
         given = _text(arguments.get(key))
         fragments = blocks_in(given) or hunks_in(given)
@@ -119,8 +121,9 @@ def _commanded(arguments: Mapping[str, object]) -> Iterator[FileEdit]:
             yield FileEdit(clean(found["path"]), content=found["text"])
         parts = _SEPARATORS.split(_HEREDOC.sub("", command))
         if not any(part.strip().startswith("cd ") for part in parts):  # else its names are of elsewhere
-            for part in parts:
-                yield from _moved(part)
+            for part in parts:  # what is done only if something else failed is not plain to see
+                if _OTHERWISE not in part:
+                    yield from _moved(part)
 
 
 def _moved(command: str) -> Iterator[FileEdit]:

@@ -113,7 +113,7 @@ def _followed(folder: Path, revision: str, path: str) -> list[tuple[int, _Commit
     order = _order(str(folder), revision)
     found: dict[tuple[str, str], _Commit] = {}
     asked: set[tuple[str, str]] = set()
-    waiting = [(revision, path)]
+    waiting = [(revision, _name_now(folder, revision, path))]
     while waiting and len(asked) < _FOLLOWED:
         start, name = waiting.pop(0)
         if (start, name) in asked:
@@ -128,6 +128,25 @@ def _followed(folder: Path, revision: str, path: str) -> list[tuple[int, _Commit
                     waiting.append((revision, piece.target[0]))
     numbered = ((order.get(sha, 0), one) for (sha, _), one in found.items())
     return sorted(numbered, key=lambda one: one[0])
+
+
+def _name_now(folder: Path, revision: str, path: str) -> str:
+    """Return what a file is called at a commit, by the renames since it last had the name `path`."""
+    seen = {path}
+    while True:
+        said = _git(
+            folder,
+            *("log", "-1", "--first-parent", "--diff-merges=first-parent", "--no-renames", "-z"),
+            *("--name-status", "--format=%H", "--no-ext-diff", revision, "--", path),
+        )
+        sha, *changed = said.decode(errors="surrogateescape").split("\0")
+        if not changed or changed[0].lstrip("\n") != "D":
+            return path
+        renamed = [new for kind, new, old in _changed(folder, sha) if kind[:1] == "R" and old == path]
+        if not renamed or renamed[0] in seen:
+            return path
+        path = renamed[0]
+        seen.add(path)
 
 
 @lru_cache(maxsize=8)

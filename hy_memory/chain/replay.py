@@ -40,6 +40,8 @@ def replay(edits: Sequence[FileEdit], contents: dict[str, str | None]) -> list[R
 def _replayed(edit: FileEdit, known: dict[str, str | None]) -> Replayed | None:
     source = edit.old_path or edit.path
     before = known.get(source)
+    if edit.is_new and before:  # the tool refused: the file was there
+        return None
     if edit.old_path:
         known[source] = None
     if edit.is_deleted:

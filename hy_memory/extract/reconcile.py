@@ -35,8 +35,8 @@ def verdicts_on(
     `exchange` is when they were said, and memories that they are not held against: their own turns. A fact
     that a memory says word for word needs no model, nor does one that nothing is like. No two facts replace
     one memory, and none replaces what was said later: such a one is added. A memory of another source is
-    only ever superseded: a text of both, or none at all, would be one source's words in answers of the other.
-    Raises LLMError, BackendError, LedgerError.
+    only ever superseded, and texts are merged within one session alone: a text of both would be one's words
+    in answers of the other, and would stay when that is deleted. Raises LLMError, BackendError, LedgerError.
     """
     model, index, embedder, ledger = ports
     said_at, own = exchange
@@ -50,23 +50,29 @@ def verdicts_on(
         if same is not None:
             verdicts[at] = Verdict("nothing", same)
         elif known:
-            new = Known(records[at].id, one.fact.text, records[at].event_at, said_at, source)
+            new = Known(records[at].id, one.fact.text, records[at].event_at, said_at, _origin(records[at]))
             unsure[at + 1] = (new, known)
     if not unsure:
         return verdicts, Usage()
     decided, usage = reconcile(model, unsure)
     replaced: set[str] = set()
     for number, verdict in sorted(decided.items()):
-        if number not in unsure or verdict.known is None:
-            continue
-        if verdict.action != "supersede" and verdict.known.source != unsure[number][0].source:
+        known = verdict.known
+        if number not in unsure or known is None or not _may_join(verdict, unsure[number][0], known):
             continue
         if verdict.action != "nothing":
-            if verdict.known.memory_id in replaced or verdict.known.said_at > said_at:
+            if known.memory_id in replaced or known.said_at > said_at:
                 continue
-            replaced.add(verdict.known.memory_id)
+            replaced.add(known.memory_id)
         verdicts[number - 1] = verdict
     return verdicts, usage
+
+
+def _may_join(verdict: Verdict, new: Known, known: Known) -> bool:
+    """Return whether a fact may say nothing new, or be merged: see `verdicts_on`."""
+    if verdict.action == "update":
+        return known.origin == new.origin
+    return verdict.action == "supersede" or known.source == new.source
 
 
 def said_meanwhile(
@@ -118,12 +124,16 @@ def _alike(
     records = ledger.records(near[:_NEAREST])
     raws = ledger.records(sorted({one for record in records.values() for one in record.evidence_ids[-1:]}))
     return [
-        Known(record.id, record.content, record.event_at, _said_at(record, raws), record.source)
+        Known(record.id, record.content, record.event_at, _said_at(record, raws), _origin(record))
         for one in near[:_NEAREST]
         if (record := records.get(one)) is not None
         and record.user_id == user_id
         and record.status is Status.ACTIVE
     ]
+
+
+def _origin(record: MemoryRecord) -> tuple[str, str, str]:
+    return record.source, record.agent_id, record.session_id
 
 
 def _said_at(record: MemoryRecord, raws: Mapping[str, MemoryRecord]) -> float:

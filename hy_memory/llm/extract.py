@@ -84,13 +84,21 @@ class Extracted:
 
 @dataclass(frozen=True, slots=True)
 class Known:
-    """A memory that a new fact is held against, or that fact itself: when it happened, when it was said."""
+    """A memory that a new fact is held against, or that fact itself: when it happened, when it was said.
+
+    `origin` is the source, agent and session that it is of.
+    """
 
     memory_id: str
     text: str
     at: float
     said_at: float
-    source: str
+    origin: tuple[str, str, str]
+
+    @property
+    def source(self) -> str:
+        """The application that wrote it."""
+        return self.origin[0]
 
 
 @dataclass(frozen=True, slots=True)

@@ -75,7 +75,7 @@ class _OpenAI:
             return Reply(shape.model_validate_json(_json_of(text)), usage.plus(more))
         except ValidationError as error:
             raise LLMAnswerError(
-                f"the language model {self.name!r} twice gave no {shape.__name__} as JSON; try another "
+                f"the language model {self.name!r} twice gave no JSON of the shape asked for; try another "
                 f"MEMORY_LLM_MODEL, or later"
             ) from error
 

@@ -92,7 +92,7 @@ def search_request(
         intentions=bucket(where, layers, Layer.L7_INTENTION, intention_limit, min_score=least, now=now),
         asked_at=now,
         created_after=None if created_after is None else to_epoch("created_after", created_after),
-        created_before=None if created_before is None else to_epoch("created_before", created_before),
+        created_before=None if created_before is None else _until("created_before", created_before),
         query_embedding=parse_embedding(query_embedding, asked.embedder),
         rerank=reranked,
         neighbours=asked.neighbours,

@@ -28,7 +28,7 @@ class Fragment:
 class FileEdit:
     """What was done to one file. `content` is all of it afterwards, where the edit says that.
 
-    `old_path` is the name it had before, "" where it kept it.
+    `old_path` is the name it had before, "" where it kept it. `is_new`: there must have been nothing before.
     """
 
     path: str
@@ -36,6 +36,7 @@ class FileEdit:
     content: str | None = None
     is_deleted: bool = False
     old_path: str = ""
+    is_new: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,11 +8,10 @@ from dataclasses import dataclass, field, replace
 from typing import cast
 
 from hy_memory.values.check import storable
+from hy_memory.work.failure import says_failed
 
 _DEPTH = 8  # of arguments; lists of edits are nested three deep
 _SHOWN = 200  # characters of a call's arguments that tell what kind of work it was
-_FAILED = ("error", "traceback", "failed", "exception", "错误", "失败")
-"""How the results of tools begin that say in words that they failed; most agents have no flag for it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,7 +164,7 @@ def _call(call_id: object, name: object, arguments: object) -> Call:
 
 def _result(call_id: object, content: object, flagged: object) -> tuple[str, str, bool]:
     text = storable(plain_text(content))
-    failed = flagged is True or text.lstrip().lower().startswith(_FAILED)
+    failed = flagged is True or says_failed(text)
     return str(call_id or ""), text, failed
 
 

@@ -32,7 +32,11 @@ CALLS: list[tuple[str, dict[str, Any], list[FileEdit]]] = [
         [FileEdit("a.py", (Fragment("", "y\n", 3),))],
     ),
     ("Write", {"file_path": "a.py", "content": "all"}, [FileEdit("a.py", content="all")]),
-    ("edit", {"path": "a.py", "old_str": "", "new_str": "all"}, [FileEdit("a.py", content="all")]),
+    (
+        "edit",
+        {"path": "a.py", "old_str": "", "new_str": "all"},
+        [FileEdit("a.py", content="all", is_new=True)],
+    ),
     (
         "MultiEdit",
         {
@@ -69,6 +73,7 @@ CALLS: list[tuple[str, dict[str, Any], list[FileEdit]]] = [
     ("grep", {"pattern": "x", "path": "src"}, []),
     ("bash", {"command": "cd lib && mv a b; rm *.pyc"}, []),
     ("bash", {"command": "echo 'no end"}, []),
+    ("bash", {"command": "test -f a.py || rm a.py; rm b.py"}, [FileEdit("b.py", is_deleted=True)]),
     ("odd", {"path": 3, "edits": ["x", None], "old": None}, []),
 ]
 

@@ -233,6 +233,24 @@ def test_a_name_given_to_another_file_is_another_history(git: Git) -> None:
     assert words(threads(git, "c.py")["c.py", "f"]) == ["copied"]
 
 
+def test_a_file_is_followed_from_a_name_that_it_had(git: Git) -> None:
+    """Whoever knows only an old name finds the code where it is now, through any number of renames."""
+    git.commit("one", {"a.py": CODE.format(1)})
+    git.commit("two", {"a.py": CODE.format(2)})
+    for old, new in (("a.py", "b.py"), ("b.py", "lib/c.py")):
+        (git.folder / new).parent.mkdir(exist_ok=True)
+        git("mv", old, new)
+        git.commit("renamed")
+    git.commit("three", {"lib/c.py": CODE.format(3)})
+    for name in ("a.py", "b.py", "lib/c.py"):
+        thread = threads(git, name)["lib/c.py", "f"]
+        assert words(thread) == ["one", "two", "three"]
+        assert thread.current == CODE.format(3)
+    git("mv", "lib/c.py", "a.py")
+    git.commit("home again")
+    assert words(threads(git, "b.py")["a.py", "f"]) == ["one", "two", "three"]
+
+
 def test_only_what_was_committed_by_a_moment(git: Git) -> None:
     start = git.at
     for at in range(3):

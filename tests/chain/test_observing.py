@@ -100,6 +100,15 @@ def test_a_session_that_goes_on_knows_the_files_it_wrote(client: HyMemoryClient)
     ]
 
 
+def test_an_edit_that_must_have_failed_changes_nothing(client: HyMemoryClient) -> None:
+    """A file that is there cannot be made anew, nor is gone what a tool says it could not remove."""
+    code = "def f():\n    return 1\n"
+    store(client, ask("make it"), *call("write", path="a.py", content=code))
+    store(client, ask("imports"), *call("edit", path="a.py", old_str="", new_str="import os\n"))
+    store(client, ask("away"), *call("bash", "Exit code 1\nrm: cannot remove 'a.py'", command="rm a.py"))
+    assert [one.words for one in kept(client, "a.py")] == ["make it"]
+
+
 def test_a_file_known_of_one_source_is_not_known_of_another(client: HyMemoryClient) -> None:
     store(client, ask("make it"), *call("write", path="a.py", content="def f():\n    return 1\n"))
     store(client, ask("two"), *call("edit", path="a.py", old="return 1", new="return 2"), source="other")

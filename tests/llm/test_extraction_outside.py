@@ -34,7 +34,7 @@ def found(client: HyMemoryClient) -> list[str]:
 
 
 def test_killed_while_the_model_reads_it_is_read_later(folder: Path, service: OpenAIDouble) -> None:
-    """Issue 5: what was added is safe and searchable before a model is asked, whatever becomes of that."""
+    """What was added is safe and searchable before a model is asked, whatever becomes of that."""
     config: dict[str, Any] = {
         "data_dir": str(folder),
         "mode": "pro",

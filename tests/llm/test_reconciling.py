@@ -33,7 +33,7 @@ def found(client: HyMemoryClient, **more: Any) -> list[str]:
 
 
 def test_the_same_conversation_twice_adds_nothing(opening: Opening, service: OpenAIDouble) -> None:
-    """Issue 5: whether the model says it in the same words or not."""
+    """Whether the model says it in the same words or not."""
     client = opening(mode="pro")
     service.say(facts(CITY), facts(CITY), facts("Alpha city is where the user lives"), decide("nothing"))
     first = client.add("I live in alpha city", user_id="u")
@@ -184,3 +184,20 @@ def test_odd_texts_in_answers_are_stored_or_refused(
     assert ("degraded" in added) is (not odd.strip() or len(odd) > 2000)
     assert client.get(added["memory_id"]) is not None
     assert client.doctor()["problems"] == []
+
+
+@pytest.mark.parametrize("field", ["session_id", "agent_id"])
+@pytest.mark.parametrize("backend", ["faiss", "qdrant", "chroma"])
+def test_texts_of_two_sessions_are_never_merged(
+    opening: Opening, service: OpenAIDouble, backend: str, field: str
+) -> None:
+    """Else one's words would be in answers of the other, and stay when it is deleted."""
+    client = opening(backend, mode="pro")
+    service.say(facts(CITY), facts(TOWN), decide("update", text=f"{CITY}; {TOWN}"))
+    client.add("one", user_id="u", **{field: "first"})  # type: ignore[arg-type]
+    client.add("two", user_id="u", **{field: "second"})  # type: ignore[arg-type]
+    scope: Any = {f"{field}s": ["second"]}
+    answer: Any = client.search("alpha", user_ids=["u"], min_score=0.0, **scope)
+    assert [one["content"] for one in answer["memories"]["normal"]] == [TOWN]
+    client.delete_all(user_id="u", **{f"{field}s": ["first"]})  # type: ignore[arg-type]
+    assert found(client) == [TOWN]

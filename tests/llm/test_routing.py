@@ -204,6 +204,19 @@ def test_the_callers_own_bounds_hold_beside_the_models(opening: Opening, service
     assert answer["rewrite"]["created_after"] == MAY_1 + 1
 
 
+def test_a_bare_day_of_the_caller_is_all_of_it_beside_a_models_end(
+    opening: Opening, service: OpenAIDouble
+) -> None:
+    client = opening()
+    client.add("alpha noon", user_id="u", memory_at=MAY_1 + DAY / 2)
+    service.say({"query": "alpha", "after": None, "before": "2026-06-01"})
+    answer: Any = client.search(
+        queries=["gamma", "alpha?"], user_ids=["u"], min_score=0.0, created_before="2026-05-01"
+    )
+    assert [one["content"] for one in answer["memories"]["normal"]] == ["alpha noon"]
+    assert MAY_1 + DAY - 1 < answer["rewrite"]["created_before"] < MAY_1 + DAY
+
+
 def test_the_conversation_reaches_the_model_fenced_and_in_its_language(
     opening: Opening, service: OpenAIDouble
 ) -> None:
