@@ -29,6 +29,23 @@ class Block:
     record_ids: frozenset[str] = frozenset()
 
 
+@dataclass(frozen=True, slots=True)
+class Doubts:
+    """The places of threads whose code may be another now.
+
+    Of `outdated` ones something newer may not be shown; of `unclear` ones nobody knows what a command made.
+    """
+
+    outdated: frozenset[int] = frozenset()
+    unclear: frozenset[int] = frozenset()
+
+    def of(self, at: int, wording: Wording) -> tuple[str, ...]:
+        """Return what is to be said of a thread."""
+        if at in self.outdated:
+            return (wording.outdated,)
+        return (wording.unclear,) if at in self.unclear else ()
+
+
 @dataclass(slots=True)
 class _Shown:
     """What of a thread is in the block so far: its head and, newest first, some of its versions."""
@@ -46,18 +63,18 @@ def block(
     threads: Sequence[Thread],
     max_tokens: int,
     wording: Wording = ENGLISH,
-    outdated: frozenset[int] = frozenset(),
+    doubts: Doubts | None = None,
 ) -> Block:
     """Return the block of threads, the one changed last first, in at most `max_tokens` as they are estimated.
 
-    What each is now and its newest change come before older ones. `outdated` are the places of those
-    threads of which something newer may not be shown. Nothing in a quotation can end the block.
+    What each is now and its newest change come before older ones, with the `doubts` about it. Nothing in a
+    quotation can end the block.
     """
     ordered = sorted(enumerate(threads), key=lambda one: _recency(one[1]), reverse=True)
     left = max_tokens - _cost([_OPEN, wording.preface, _CLOSE])
     shown: list[_Shown] = []
     for at, thread in ordered:
-        made = _Shown(thread, _head(thread, at in outdated, left, wording))
+        made = _Shown(thread, _head(thread, (doubts or Doubts()).of(at, wording), left, wording))
         made.versions.append(_version(thread, len(thread.versions) - 1, wording))
         cost = _cost(made.lines(wording)) + 1
         if cost > left:
@@ -90,14 +107,12 @@ def _add_older(shown: Sequence[_Shown], left: int, wording: Wording) -> None:
             growing.remove(one)
 
 
-def _head(thread: Thread, is_outdated: bool, left: int, wording: Wording) -> list[str]:
+def _head(thread: Thread, doubts: Sequence[str], left: int, wording: Wording) -> list[str]:
     """Return what a thread is of and the code that is there now."""
     path, symbol = thread.place
     names = [_named(place) for place in sorted(thread.places - {thread.place})]
     was = f" ({wording.formerly} {', '.join(names)})" if names else ""
-    lines = [f"{_named((path, symbol))}{was}"]
-    if is_outdated:
-        lines.append(wording.outdated)
+    lines = [f"{_named((path, symbol))}{was}", *doubts]
     if thread.current is None:
         return [*lines, wording.removed]
     if thread.is_whole:

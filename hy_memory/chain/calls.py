@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import posixpath
 import re
-import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from typing import cast
 
+from hy_memory.chain.commands import edits_by
 from hy_memory.chain.patches import blocks_in, edits_in, hunks_in
 from hy_memory.chain.paths import clean
 from hy_memory.values.code import FileEdit, Fragment
@@ -23,12 +22,6 @@ _COMMANDS = ("command", "cmd", "script", "input")
 _RENAMED = (("old_path", "new_path"), ("source", "destination"), ("source_path", "destination_path"))
 _DELETES = re.compile(r"(?:^|[_\-. ])(?:delete|remove|rm)(?:$|[_\-. ])", re.IGNORECASE)
 _CAMEL = re.compile(r"(?<=[a-z])(?=[A-Z])")
-_HEREDOC = re.compile(
-    r"cat\s*>\s*(?P<path>[^\s<>|;&]+)\s*<<-?\s*(['\"]?)(?P<mark>\w+)\2\n(?P<text>.*?)^\s*(?P=mark)\s*$",
-    re.MULTILINE | re.DOTALL,
-)
-_SEPARATORS = re.compile(r"&&|;|\n")
-_OTHERWISE = "||"
 
 
 def edits_of(name: str, arguments: Mapping[str, object]) -> tuple[FileEdit, ...]:
@@ -45,7 +38,7 @@ def edits_of(name: str, arguments: Mapping[str, object]) -> tuple[FileEdit, ...]
         edit = FileEdit(path, is_deleted=True)
     if edit is not None:
         return (edit,)
-    return () if path else tuple(_commanded(arguments))
+    return () if path else tuple(edit for key in _COMMANDS for edit in edits_by(_text(arguments.get(key))))
 
 
 def _edited(path: str, arguments: Mapping[str, object]) -> FileEdit | None:
@@ -108,40 +101,6 @@ def _renamed(arguments: Mapping[str, object]) -> FileEdit | None:
 def _deletes(name: str, arguments: Mapping[str, object]) -> bool:
     said = arguments.get("command")
     return said == "delete" or (said is None and bool(_DELETES.search(_CAMEL.sub("_", name))))
-
-
-def _commanded(arguments: Mapping[str, object]) -> Iterator[FileEdit]:
-    """Yield what a command line does to files, as far as that is plain to see."""
-    for key in _COMMANDS:
-        command = _text(arguments.get(key))
-        if "*** Begin Patch" in command:
-            yield from edits_in(command)
-            continue
-        for found in _HEREDOC.finditer(command):
-            yield FileEdit(clean(found["path"]), content=found["text"])
-        parts = _SEPARATORS.split(_HEREDOC.sub("", command))
-        if not any(part.strip().startswith("cd ") for part in parts):  # else its names are of elsewhere
-            for part in parts:  # what is done only if something else failed is not plain to see
-                if _OTHERWISE not in part:
-                    yield from _moved(part)
-
-
-def _moved(command: str) -> Iterator[FileEdit]:
-    """Yield what `mv` and `rm`, git's or not, do to files that they name one by one."""
-    try:
-        words = shlex.split(command)
-    except ValueError:  # a quotation without an end
-        return
-    words = words[1:] if words[:1] == ["git"] else words
-    named = [clean(word) for word in words[1:] if not word.startswith("-")]
-    if any(set(word) & set("*?$`{") for word in named):
-        return
-    if words[:1] == ["mv"] and len(named) == 2:
-        is_folder = words[-1].endswith("/") or ("." in posixpath.basename(named[0]) and "." not in named[1])
-        new = posixpath.join(named[1], posixpath.basename(named[0])) if is_folder else named[1]
-        yield FileEdit(new, old_path=named[0])
-    elif words[:1] == ["rm"]:
-        yield from (FileEdit(name, is_deleted=True) for name in named if name)
 
 
 def _path(arguments: Mapping[str, object]) -> str:

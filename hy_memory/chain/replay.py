@@ -40,6 +40,9 @@ def replay(edits: Sequence[FileEdit], contents: dict[str, str | None]) -> list[R
 def _replayed(edit: FileEdit, known: dict[str, str | None]) -> Replayed | None:
     source = edit.old_path or edit.path
     before = known.get(source)
+    if edit.is_unclear:
+        known.pop(edit.path, None)
+        return Replayed(edit.path, ())
     if edit.is_new and before:  # the tool refused: the file was there
         return None
     if edit.old_path:

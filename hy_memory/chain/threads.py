@@ -67,12 +67,16 @@ class Thread:
 
 @dataclass(slots=True)
 class _Open:
-    """A thread while it is being followed; `regions` are the lines known of a symbol that is not whole."""
+    """A thread while it is being followed; `regions` are the lines known of a symbol that is not whole.
+
+    `is_known`: `state` is what it is now; `is_blurred`: it was so until something changed the file.
+    """
 
     place: Place
     versions: list[Version] = field(default_factory=list[Version])
     state: str | None = None
     is_known: bool = False
+    is_blurred: bool = False
     regions: list[str | None] = field(default_factory=list[str | None])
     moved_from: Place | None = None
 
@@ -84,6 +88,8 @@ def folded(edits: Iterable[CodeEdit]) -> list[Thread]:
     """
     fold = _Fold()
     for edit in edits:
+        if edit.is_unclear:
+            fold.blur(edit.path)
         fold.rename(edit)
         for piece in edit.pieces:
             fold.add(edit, piece)
@@ -96,7 +102,7 @@ def closed(place: Place, versions: Sequence[Version], parts: tuple[str, ...] = (
 
 
 def _code(one: _Open) -> str | None:
-    return one.state if one.is_known else "\n".join(_parts(one)) or None
+    return one.state if one.is_known or one.is_blurred else "\n".join(_parts(one)) or None
 
 
 def _parts(one: _Open) -> tuple[str, ...]:
@@ -120,6 +126,12 @@ class _Fold:
                 del self.open[place]
         for place in moving:
             self._move(place, (edit.path, place[1]))
+
+    def blur(self, path: str) -> None:
+        """Hold what stands in a file for what it was: something changed it that nobody can tell."""
+        for place, thread in self.open.items():
+            if place[0] == path and thread.is_known:
+                thread.is_known, thread.is_blurred = False, True
 
     def add(self, edit: CodeEdit, piece: Piece) -> None:
         """Give the thread of a piece its next version."""
@@ -188,7 +200,8 @@ class _Fold:
 
 
 def _version(edit: CodeEdit, piece: Piece, thread: _Open) -> Version:
-    is_gap = thread.is_known and piece.before is not None and piece.before != thread.state
+    was_known = thread.is_known or thread.is_blurred
+    is_gap = was_known and piece.before is not None and piece.before != thread.state
     moved = thread.moved_from if thread.moved_from != thread.place else None
     return Version(
         edit=(edit.record_id, edit.turn),
@@ -220,7 +233,7 @@ def _append(thread: _Open, new: Version) -> None:
         thread.versions.append(new)
     thread.moved_from = None
     if new.is_whole:
-        thread.state, thread.is_known, thread.regions = new.after, True, []
+        thread.state, thread.is_known, thread.is_blurred, thread.regions = new.after, True, False, []
 
 
 def _append_part(thread: _Open, edit: CodeEdit, piece: Piece) -> None:
@@ -244,7 +257,7 @@ def _append_part(thread: _Open, edit: CodeEdit, piece: Piece) -> None:
     else:
         before = thread.regions[region] or ""
         after = before.replace(piece.before or "", piece.after or "", 1)
-    thread.is_known, thread.state = False, None
+    thread.is_known, thread.is_blurred, thread.state = False, False, None
     version = _version(edit, replace(piece, before=before, after=after), thread)
     thread.regions[region] = after
     _append(thread, replace(version, region=region))

@@ -28,6 +28,7 @@ class Wording:
     undone: str
     gap: str
     outdated: str
+    unclear: str
     earlier: str
     more_lines: str
 
@@ -53,6 +54,7 @@ ENGLISH = Wording(
     undone="undone:",
     gap="something else changed it in between",
     outdated="A newer version exists outside what this search may see.",
+    unclear="A command changed the file since then: the code may be another now.",
     earlier="… {number} earlier",
     more_lines="… {number} more lines",
 )
@@ -74,6 +76,7 @@ CHINESE = Wording(
     undone="撤销了",
     gap="期间另有改动",
     outdated="在本次搜索范围之外还有更新的版本。",
+    unclear="此后有命令改动过该文件,现在的代码可能已经不同。",
     earlier="…… 另有 {number} 个更早的版本",
     more_lines="…… 另有 {number} 行",
 )

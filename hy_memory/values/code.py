@@ -29,6 +29,7 @@ class FileEdit:
     """What was done to one file. `content` is all of it afterwards, where the edit says that.
 
     `old_path` is the name it had before, "" where it kept it. `is_new`: there must have been nothing before.
+    `is_unclear`: it was changed, or may have been, and nobody can tell how.
     """
 
     path: str
@@ -37,6 +38,7 @@ class FileEdit:
     is_deleted: bool = False
     old_path: str = ""
     is_new: bool = False
+    is_unclear: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +83,7 @@ class CodeEdit:
     `record_id` is the raw turn it was read from, and goes with that. `turn` numbers what a user asked for
     within that. `seq` orders all edits of a store, 0 before it is stored. `content` is the whole file
     afterwards, None where that is not known, or the file gone (`is_gone`); the two are not read back with
-    the rest.
+    the rest. One without pieces, of a file that kept its name, changed it in a way that nobody can tell.
     """
 
     record_id: str
@@ -96,3 +98,8 @@ class CodeEdit:
     content: str | None = field(default=None, repr=False)
     is_gone: bool = False
     seq: int = 0
+
+    @property
+    def is_unclear(self) -> bool:
+        """Whether nobody can tell what it did."""
+        return not self.pieces and not self.old_path

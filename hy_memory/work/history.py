@@ -8,7 +8,7 @@ from functools import partial
 from typing import cast
 
 from hy_memory.chain.align import aligned
-from hy_memory.chain.block import block
+from hy_memory.chain.block import Doubts, block
 from hy_memory.chain.paths import clean, relative
 from hy_memory.chain.threads import Thread, Version, folded
 from hy_memory.chain.wording import wording_for
@@ -67,6 +67,7 @@ def chain_of(
         return Chain(), ()
     threads: list[Thread] = []
     outdated: set[int] = set()
+    unclear: set[int] = set()
     failures: list[Guarded] = []
     is_allowed = _allowed(request.sources)
     for ground, touched in _touched(facts, ports).items():
@@ -80,8 +81,11 @@ def chain_of(
             if _is_touched(thread, touched):
                 if _is_overtaken(thread, hidden):
                     outdated.add(len(threads))
+                elif _is_unclear(thread, edits):
+                    unclear.add(len(threads))
                 threads.append(thread)
-    made = block(threads, ports.max_tokens, wording_for(request.query), frozenset(outdated))
+    doubts = Doubts(frozenset(outdated), frozenset(unclear))
+    made = block(threads, ports.max_tokens, wording_for(request.query), doubts)
     used = tuple(at for at, hit in enumerate(facts) if made.record_ids & set(hit.record.evidence_ids))
     return Chain(made.text, used), tuple(failures)
 
@@ -91,6 +95,8 @@ def _touched(facts: Sequence[Hit], ports: ChainPorts) -> Mapping[Ground, _Touche
     turns = list(dict.fromkeys(id_ for hit in facts for id_ in hit.record.evidence_ids))
     paths_of: dict[str, set[str]] = {}
     for edit in ports.source.edits_of(turns):
+        if edit.is_unclear:
+            continue  # what a session may have changed by a command is not what it tells of
         paths_of.setdefault(edit.record_id, set()).add(edit.path)
     found: dict[Ground, _Touched] = {}
     for hit in facts:
@@ -166,6 +172,13 @@ def _is_overtaken(thread: Thread, hidden: Sequence[CodeEdit]) -> bool:
         for edit in later
         for piece in edit.pieces
     )
+
+
+def _is_unclear(thread: Thread, edits: Sequence[CodeEdit]) -> bool:
+    """Return whether something changed the symbol's file after its newest version, nobody knows how."""
+    last, path = thread.versions[-1], thread.place[0]
+    later = (edit for edit in edits if edit.is_unclear and edit.path == path)
+    return any((edit.at, edit.seq) > (last.at, 0 if last.commit else last.seq) for edit in later)
 
 
 def _is_by(edit: CodeEdit, moment: float | None) -> bool:

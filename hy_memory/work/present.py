@@ -82,8 +82,8 @@ def everywhere_answer(
         "facts": [_fact(hit, one) for hit, one in shown],
         "experiences": [_experience(one) for one in learned],
         "errors": _errors(chat, outcomes),
-        "chain_block": "",
-        "chain_used": [],
+        "chain_block": "\n".join(one.chain.text for _, one in found if one.chain.text),
+        "chain_used": [at for at, (hit, one) in enumerate(shown) if _is_in_block(hit, one)],
         "elapsed_ms": 0.0,
     }
     if "rewrite" in chat:
@@ -93,6 +93,11 @@ def everywhere_answer(
     if degraded:
         answer["degraded"] = degraded
     return answer
+
+
+def _is_in_block(hit: Hit, result: WorkResult) -> bool:
+    """Return whether the block of a lane's answer shows what a fact of it did."""
+    return any(result.facts[at] is hit for at in result.chain.used)
 
 
 def _errors(

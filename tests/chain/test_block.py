@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hy_memory.chain.block import block
+from hy_memory.chain.block import Doubts, block
 from hy_memory.chain.replay import replay
 from hy_memory.chain.threads import Thread, Version, closed, folded
 from hy_memory.chain.wording import CHINESE, ENGLISH, Wording, wording_for
@@ -65,7 +65,7 @@ CASES: dict[str, tuple[int, Wording]] = {
 @pytest.mark.parametrize("name", CASES)
 def test_the_block_reads_as_it_did(name: str) -> None:
     most, wording = CASES[name]
-    made = block(threads(), most, wording, frozenset((0,)))
+    made = block(threads(), most, wording, Doubts(frozenset((0,))))
     assert made.text == (GOLDEN / f"{name}.txt").read_text(encoding="utf-8")
     assert estimate_tokens(made.text) <= most
 
@@ -137,5 +137,5 @@ def test_any_history_keeps_to_its_budget_and_its_frame(
 if __name__ == "__main__":
     GOLDEN.mkdir(exist_ok=True)
     for key, (budget, words_of) in CASES.items():
-        text = block(threads(), budget, words_of, frozenset((0,))).text
+        text = block(threads(), budget, words_of, Doubts(frozenset((0,)))).text
         (GOLDEN / f"{key}.txt").write_text(text, encoding="utf-8")

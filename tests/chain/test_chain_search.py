@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import pytest
 
 from hy_memory import HyMemoryClient
+from hy_memory.chain.wording import ENGLISH
 from hy_memory.errors import ConfigurationError, LedgerError
 from hy_memory.settings.load import load_settings
 from hy_memory.settings.root import CodingSection
@@ -228,3 +229,42 @@ def test_chat_and_working_have_no_chain(client: HyMemoryClient) -> None:
     change(client, "words", "old", "new")
     for scene in ("chat", "working"):
         assert "chain_block" not in client.search("words", user_ids=["u"], scene=scene)
+
+
+@pytest.mark.parametrize("command", ["sed -i 's/1/2/' a.py", "python gen.py > a.py", "git checkout -- a.py"])
+def test_code_that_a_command_may_have_changed_is_not_passed_off_as_that_of_now(
+    client: HyMemoryClient, command: str
+) -> None:
+    """The block says so, until the file is written as a whole again."""
+    store(client, ask("begin"), *call("write", path="a.py", content="def f():\n    return 1\n"))
+    assert ENGLISH.unclear not in shown(client)
+    store(client, ask("change"), *call("bash", "", command=command))
+    assert ENGLISH.unclear in shown(client)
+    store(client, ask("again"), *call("write", path="a.py", content="def f():\n    return 3\n"))
+    seen = shown(client)
+    assert ENGLISH.unclear not in seen
+    assert "return 3" in seen
+
+
+def test_lines_changed_after_a_command_are_not_put_into_what_was_there_before(client: HyMemoryClient) -> None:
+    """What a command left is not known, so the lines alone are what is known of now."""
+    store(client, ask("begin"), *call("write", path="a.py", content="def f():\n    x = 1\n    return x\n"))
+    store(client, ask("change"), *call("bash", "", command="sed -i 's/return x/return y/' a.py"))
+    store(client, ask("more"), *call("edit", path="a.py", old="    x = 1\n", new="    y = 1\n"))
+    now = shown(client).split(ENGLISH.now_parts)
+    assert len(now) == 2
+    assert "y = 1" in now[1].split("3. ")[0]
+    assert "return x" not in now[1].split("2. ")[0]
+
+
+def test_all_scenes_together_show_the_block_of_coding(client: HyMemoryClient) -> None:
+    """`chain_used` are places among the facts of all lanes."""
+    store(client, ask("rank by date"), *call("write", path="a.py", content="def rank():\n    return 1\n"))
+    client.add(
+        [ask("rank by date"), *call("search", "nothing")], user_id="u", scene="working", workspace_id="w"
+    )
+    answer = client.search("rank by date", user_ids=["u"], scene="all", working_fact_min_score=0.0)
+    everything = cast("dict[str, Any]", answer)
+    assert "return 1" in everything["chain_block"]
+    coding = [at for at, fact in enumerate(everything["facts"]) if fact["files"]]
+    assert everything["chain_used"] == coding != []

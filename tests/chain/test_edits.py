@@ -74,6 +74,23 @@ CALLS: list[tuple[str, dict[str, Any], list[FileEdit]]] = [
     ("bash", {"command": "cd lib && mv a b; rm *.pyc"}, []),
     ("bash", {"command": "echo 'no end"}, []),
     ("bash", {"command": "test -f a.py || rm a.py; rm b.py"}, [FileEdit("b.py", is_deleted=True)]),
+    *(
+        ("bash", {"command": command}, [FileEdit(path, is_unclear=True) for path in paths])
+        for command, *paths in (
+            ("sed -i 's/a/b/' a.py lib/b.py", "a.py", "lib/b.py"),
+            ("sed -n 's/a/b/p' a.py",),
+            ("perl -pi -e 's/a/b/' a.py", "s/a/b", "a.py"),
+            ("python make.py > a.py 2> errors.txt", "a.py", "errors.txt"),
+            ("pytest 2>&1 | tee a.log", "a.log"),
+            ("pytest > /dev/null",),
+            ("echo 'x > y' >>a.py", "a.py"),
+            ("git checkout -- a.py", "a.py"),
+            ("git restore ./a.py", "a.py"),
+            ("cp a.py lib/", "lib/a.py"),
+            ("grep -r '>' a.py",),
+        )
+    ),
+    ("bash", {"command": "rm a.py 2>/dev/null"}, [FileEdit("a.py", is_deleted=True)]),
     ("odd", {"path": 3, "edits": ["x", None], "old": None}, []),
 ]
 
