@@ -31,6 +31,7 @@ from hy_memory.values.lane import lane_of, user_of
 from hy_memory.values.record import Json, MemoryRecord, RecordVersion, Status, is_reserved
 from hy_memory.values.request import Explain, SearchRequest
 from hy_memory.values.result import ChainText, Degradation, Episode, Hit, SearchResult, StageTrace
+from hy_memory.values.turn import Turn
 from hy_memory.values.usage import Usage
 from hy_memory.values.write import Change, Written
 
@@ -238,10 +239,10 @@ def _accompany(items: Sequence[FoundItem], episodes: Mapping[str, Episode]) -> N
             ]
 
 
-def _neighbour(record: MemoryRecord) -> Neighbour:
+def _neighbour(record: MemoryRecord | Turn) -> Neighbour:
     return {
         "memory_id": record.id,
-        "content": record.content,
+        "content": record.content or "",
         "layer": record.layer.value,
         "source": record.source,
         "owner": record.owner,

@@ -11,13 +11,15 @@ import gc
 import threading
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
+from sys import getsizeof
 from typing import NamedTuple, Self, TypeAlias
 
 from hy_memory.conversations.session import Session
 from hy_memory.values.turn import Closing, Turn, TurnChanges
 
-# Python's share of a turn: its id, two tuples, three numbers, a key of four, entries in lists and a dict.
-_BYTES_PER_TURN = 560
+# Python's share of a turn without its text: its id, two tuples, four numbers, a key of four, entries in lists
+# and a dict.
+_BYTES_PER_TURN = 610
 MOST_NEAR = 20
 """Turns of a window: enough to see where in an afternoon a memory stands, short enough for every hit."""
 _MOST_WINDOWS = 1024  # remembered at once, a kilobyte or two each
@@ -69,6 +71,7 @@ class UserTurns:
         self._closed = _by_session(closings)
         self._places: dict[str, Place] = {}
         self._sessions: dict[_Name, Session] = {}
+        self._text_bytes = 0
         self._windows: dict[str, Window] = {}
         self._speaking: Counter[str] = Counter()
         self.speakers: frozenset[str] = frozenset()
@@ -97,7 +100,7 @@ class UserTurns:
     @property
     def nbytes(self) -> int:
         """Bytes held, estimated."""
-        return _BYTES_PER_TURN * len(self._places)
+        return _BYTES_PER_TURN * len(self._places) + self._text_bytes
 
     # one turn
 
@@ -204,6 +207,7 @@ class UserTurns:
         for turn in turns:
             sessions[turn[1:3]].append(turn)
             self._speaking[turn.speaker] += 1
+            self._text_bytes += _text_bytes(turn)
         self.speakers = frozenset(self._speaking)
         for name, of_session in sessions.items():
             session = self._sessions[name] = self._new_session(name)
@@ -225,6 +229,7 @@ class UserTurns:
                 return
             self._remove(turn.id)
         self._count(turn.speaker, 1)
+        self._text_bytes += _text_bytes(turn)
         name = turn.agent_id, turn.session_id
         session = self._sessions.get(name)
         if session is None:
@@ -244,6 +249,7 @@ class UserTurns:
             return
         turn = place.turn
         self._count(turn.speaker, -1)
+        self._text_bytes -= _text_bytes(turn)
         name = turn.agent_id, turn.session_id
         session = self._sessions[name]
         seam = session.remove(turn)
@@ -268,6 +274,10 @@ class UserTurns:
 
     def _new_session(self, name: _Name) -> Session:
         return Session(self._gap, self._closed.get(name, ()))
+
+
+def _text_bytes(turn: Turn) -> int:
+    return 0 if turn.content is None else getsizeof(turn.content)
 
 
 def _kinds(turns: Sequence[Turn]) -> tuple[Turn, ...]:

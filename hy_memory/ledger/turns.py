@@ -1,23 +1,19 @@
-"""A user's turns as the tables hold them: which memory came when in which session, no text and no vector."""
+"""A user's turns as the tables hold them: what was said when in which session, without vectors."""
 
 from __future__ import annotations
 
 import gc
 from collections.abc import Sequence
 from functools import cached_property
-from sys import intern
 from typing import Any
 
-from sqlalchemy import ColumnElement, Integer, Select, and_, bindparam, func, or_, select
+from sqlalchemy import ColumnElement, Select, and_, bindparam, or_, select
 from sqlalchemy.engine.interfaces import DBAPICursor
-from sqlalchemy.ext.compiler import compiles
-from sqlalchemy.sql.compiler import SQLCompiler
-from sqlalchemy.sql.functions import GenericFunction
 
+from hy_memory.conversations.turn import turn_of
 from hy_memory.ledger.database import Database
 from hy_memory.ledger.schema import closings, records
 from hy_memory.ledger.statements import Prepared
-from hy_memory.text.normalize import fold, normalize
 from hy_memory.values.record import NORMAL_LAYERS, Status
 from hy_memory.values.turn import Closing, Turn, TurnChanges
 from hy_memory.values.write import ChangeKind
@@ -30,23 +26,6 @@ IS_TURN = and_(
     or_(*(records.c.layer == layer.value for layer in NORMAL_LAYERS)),
 )
 """The records that are turns."""
-
-
-class _octets(GenericFunction[int]):
-    """The length of a text in UTF-8 bytes: in SQLite by way of a blob, as its older releases need it."""
-
-    type = Integer()
-    inherit_cache = True
-
-
-@compiles(_octets)
-def _octet_length(element: _octets, compiler: SQLCompiler, **more: Any) -> str:
-    return f"octet_length({compiler.process(element.clauses, **more)})"
-
-
-@compiles(_octets, "sqlite")
-def _blob_length(element: _octets, compiler: SQLCompiler, **more: Any) -> str:
-    return f"length(CAST({compiler.process(element.clauses, **more)} AS BLOB))"
 
 
 class TurnReader:
@@ -101,12 +80,10 @@ class TurnReader:
 
 
 def _turns() -> Select[Any]:
-    """Turns, in the order of `Turn`'s fields."""
+    """Turns, as `_to_turn` takes them."""
     c = records.c
-    names = (c.id, c.agent_id, c.session_id, c.source, c.layer)
-    moments = (c.expires_at, func.coalesce(c.memory_at, c.created_at), c.created_at)
-    asks = or_(c.content.like("%?%"), c.content.like("%\uff1f%"))  # of ASCII, and of full width
-    columns: list[ColumnElement[Any]] = [*names, *moments, asks, c.owner, _octets(c.content)]
+    kind = (c.agent_id, c.session_id, c.source, c.layer, c.expires_at)
+    columns: list[ColumnElement[Any]] = [c.id, *kind, c.created_at, c.memory_at, c.content, c.owner]
     return select(*columns).where(IS_TURN)
 
 
@@ -127,8 +104,6 @@ def _to_turns(rows: Sequence[Any]) -> tuple[Turn, ...]:
 
 
 def _to_turn(id_: str, agent: str, session: str, source: str, layer: str, *more: Any) -> Turn:
-    """The names are the same few in most rows: one text for each saves a fifth of the memory."""
-    expires_at, event_at, created_at, asks, owner, size = more
-    names = intern(agent), intern(session), intern(source)
-    speaker = intern(fold(normalize(owner)))
-    return Turn(id_, *names, _LAYERS[layer], expires_at, event_at, created_at, bool(asks), speaker, size)
+    expires_at, created_at, memory_at, content, owner = more
+    kind = agent, session, source, _LAYERS[layer], expires_at
+    return turn_of(id_, kind, (created_at, memory_at), (content, owner))

@@ -14,6 +14,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from hy_memory.conversations.index import Conversations, TurnSource
+from hy_memory.conversations.turn import turn_of
 from hy_memory.filters.scope import ScopedFilter
 from hy_memory.pipeline import Guarded, guard
 from hy_memory.ports import (
@@ -28,7 +29,6 @@ from hy_memory.ports import (
 )
 from hy_memory.ranking.bm25 import document_terms
 from hy_memory.reading.state import EntityIndex, ReadPorts, Records
-from hy_memory.text.normalize import fold, normalize
 from hy_memory.values.point import Changes, FloatArray, Point, payload_of
 from hy_memory.values.record import (
     NORMAL_LAYERS,
@@ -196,10 +196,8 @@ def _is_turn(record: MemoryRecord) -> bool:
 
 
 def _turn(one: MemoryRecord) -> Turn:
-    asks = "?" in one.content or "\uff1f" in one.content  # of ASCII, and of full width
     kind = (one.agent_id, one.session_id, one.source, one.layer, one.expires_at)
-    speaker, size = fold(normalize(one.owner)), len(one.content.encode())
-    return Turn(one.id, *kind, one.event_at, one.created_at, asks, speaker, size)
+    return turn_of(one.id, kind, (one.created_at, one.memory_at), (one.content, one.owner))
 
 
 @dataclass(frozen=True, slots=True)

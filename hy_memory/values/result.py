@@ -53,7 +53,7 @@ class Episode:
     """The company of a hit: its episode's id, the memories next to it, and the turns around it in order."""
 
     id: str
-    neighbours: Sequence[MemoryRecord]
+    neighbours: Sequence[MemoryRecord | Turn]
     timeline: Sequence[Turn]
 
 

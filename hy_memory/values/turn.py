@@ -1,4 +1,4 @@
-"""What the order of a conversation is made of: one memory as a moment in a session, without its text."""
+"""What a conversation is made of: memories as moments in a session."""
 
 from __future__ import annotations
 
@@ -7,11 +7,15 @@ from typing import NamedTuple
 
 from hy_memory.values.record import Layer, Status
 
+KEPT = 1000
+"""Characters of the longest text that a turn brings along: a message, not a document."""
+
 
 class Turn(NamedTuple):
     """A searchable memory of the normal layers. Times are UTC epoch seconds; `asks`: its text holds a "?".
 
     `speaker` is the folded name or role of who says it, `size` the length of its text in UTF-8 bytes.
+    `content` is None for a text longer than KEPT.
 
     A tuple rather than a dataclass: a user's are read a hundred thousand at once, and a tuple is made in
     a quarter of the time.
@@ -28,6 +32,9 @@ class Turn(NamedTuple):
     asks: bool
     speaker: str
     size: int
+    content: str | None
+    owner: str
+    memory_at: float | None
 
     @property
     def status(self) -> Status:

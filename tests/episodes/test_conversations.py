@@ -28,7 +28,7 @@ GAP = 6 * HOUR
 
 
 def turn(one: str, event_at: float, created_at: float = 0.0, **more: Any) -> Turn:
-    plain = Turn(one, "a", "s", "app", Layer.L2_FACT, None, event_at, created_at, False, "", 1)
+    plain = Turn(one, "a", "s", "app", Layer.L2_FACT, None, event_at, created_at, False, "", 1, "", "", None)
     return plain._replace(**more)
 
 

@@ -44,15 +44,16 @@ def _episodes(
     holds = predicate(request.where.tree)
     seen = _seen(request, holds, windows.values(), ports)
     near = {one: _near(one, window, seen, request.neighbours) for one, window in windows.items()}
-    wanted = {turn.id for turns in near.values() for turn in turns}
-    confirmed = _confirmed(request, holds, ports.records.records(list(wanted)))
-    gone = wanted - confirmed.keys()
+    told = {turn.id: turn for turns in near.values() for turn in turns}
+    long = [one for one, turn in told.items() if turn.content is None]
+    shown = _confirmed(request, holds, ports.records.records(long)) if long else {}
+    gone = frozenset(long) - shown.keys()
     found: dict[str, Episode] = {}
     for one, turns in near.items():
         window = windows[one]
         timeline = _without(window.turns, seen, gone)
         if turns and len(timeline) > 1:
-            neighbours = [confirmed[turn.id] for turn in turns if turn.id in confirmed]
+            neighbours = [shown.get(turn.id, turn) for turn in turns if turn.id not in gone]
             found[one] = Episode(f"ep-{window.first}", neighbours, timeline)
     return found
 

@@ -14,7 +14,7 @@ from hy_memory.filters.tree import Compare, Op, all_of
 from hy_memory.ports import Ledger
 from hy_memory.testing.contracts.ledger_rows import DAY, entry, kept, listed, updated, whole, within
 from hy_memory.values.record import NORMAL_LAYERS, Layer, Status
-from hy_memory.values.turn import Closing, Turn
+from hy_memory.values.turn import KEPT, Closing, Turn
 from hy_memory.values.write import ChangeKind
 
 _HOUR = 3600.0
@@ -27,16 +27,27 @@ def _ids(ledger: Ledger, user_id: str) -> list[str]:
 class LedgerTurns:
     """What a ledger promises of turns and closings."""
 
-    def test_turns_tell_when_and_where_and_no_text(self, ledger: Ledger) -> None:
-        """Session, application, layer, moments, and whether it asks."""
+    def test_turns_tell_when_and_where_and_what(self, ledger: Ledger) -> None:
+        """Session, application, layer, moments, whether it asks, and the text unless it is a long one."""
         first = entry("a", "u", "Où vis-tu?", session_id="s", source="app", memory_at=DAY - 5, owner="ZOË")
         second = entry("b", "u", "In Lyon.", agent_id="x", expires_at=DAY + 9, layer=Layer.L5_KNOWLEDGE)
-        ledger.insert([first, second, entry("v", "v")])
+        long = entry("c", "u", "x" * (KEPT + 1), session_id="s", owner="ZOË")
+        ledger.insert([first, second, long, entry("v", "v")])
         found = {turn.id: turn for turn in ledger.turns("u").turns}
         fact, knowledge = Layer.L2_FACT, Layer.L5_KNOWLEDGE
         assert found == {
-            "a": Turn("a", "default_agent", "s", "app", fact, None, DAY - 5, DAY, True, "zoe", 11),
-            "b": Turn("b", "x", "default_session", "default", knowledge, DAY + 9, DAY, DAY, False, "", 8),
+            "a": Turn(
+                *("a", "default_agent", "s", "app", fact, None, DAY - 5, DAY),
+                *(True, "zoe", 11, "Où vis-tu?", "ZOË", DAY - 5),
+            ),
+            "b": Turn(
+                *("b", "x", "default_session", "default", knowledge, DAY + 9, DAY, DAY),
+                *(False, "", 8, "In Lyon.", "", None),
+            ),
+            "c": Turn(
+                *("c", "default_agent", "s", "default", fact, None, DAY, DAY),
+                *(False, "zoe", KEPT + 1, None, "ZOË", None),
+            ),
         }
         assert ledger.turns("u").removed == ledger.turns("u").closings == ()
         assert ledger.turns("nobody").turns == ()
