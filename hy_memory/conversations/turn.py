@@ -19,11 +19,8 @@ def turn_of(id_: str, kind: Kind, moments: tuple[float, float | None], said: tup
     `said` is its text and who says it. The names are the same few in most memories: one text for each saves
     a fifth of the space.
     """
-    (agent, session, source, layer, expires_at), (created_at, memory_at), (content, owner) = (
-        kind,
-        moments,
-        said,
-    )
+    agent, session, source, layer, expires_at = kind
+    (created_at, memory_at), (content, owner) = moments, said
     return Turn(
         id_,
         intern(agent),
