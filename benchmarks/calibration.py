@@ -26,7 +26,7 @@ import numpy as np
 from benchmarks.embedding_file import FiledEmbedder
 from benchmarks.retrieval import load, read_lines, sets_in
 from hy_memory import HyMemoryClient
-from hy_memory.runtime import open_embedder
+from hy_memory.parts import open_embedder
 from hy_memory.settings.load import load_settings
 
 EDGES = (0.0, 0.2, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0)

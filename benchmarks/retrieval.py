@@ -29,7 +29,7 @@ import numpy as np
 
 from benchmarks.embedding_file import FiledEmbedder
 from hy_memory import HyMemoryClient
-from hy_memory.runtime import open_embedder
+from hy_memory.parts import open_embedder
 from hy_memory.settings.load import load_settings
 
 ROLES = ("user", "assistant")

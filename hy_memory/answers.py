@@ -10,6 +10,7 @@ from typing import Annotated, NotRequired, TypeAlias, TypedDict
 
 from hy_memory.values.lane import Lane
 from hy_memory.values.record import Json, Layer, Status
+from hy_memory.values.use import Sector
 from hy_memory.values.write import ChangeKind
 
 
@@ -34,6 +35,7 @@ Count: TypeAlias = Annotated[int, Within(0)]
 LayerName: TypeAlias = Annotated[str, OneOf(tuple(Layer))]
 StatusName: TypeAlias = Annotated[str, OneOf(tuple(Status))]
 SceneName: TypeAlias = Annotated[str, OneOf(("chat", *Lane))]
+SectorName: TypeAlias = Annotated[str, OneOf(tuple(Sector))]
 EventName: TypeAlias = Annotated[str, OneOf(tuple(ChangeKind))]
 
 
@@ -285,6 +287,33 @@ class DeleteAnswer(TypedDict):
 
     success: bool
     deleted_count: Count
+
+
+class UseAnswer(TypedDict):
+    """How a memory was used: its sector, its salience now and at first, and when it was last of use."""
+
+    memory_id: str
+    sector: SectorName
+    salience: Score
+    began_at: Score
+    pinned: bool
+    uses: Count
+    restated: Count
+    last_used_at: float | None
+
+
+class ReinforceAnswer(TypedDict):
+    """How many memories gained salience."""
+
+    success: bool
+    reinforced_count: Count
+
+
+class DrainAnswer(TypedDict):
+    """Of how many memories something was learned."""
+
+    success: bool
+    learned_count: Count
 
 
 class CloneAnswer(TypedDict):

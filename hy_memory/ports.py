@@ -19,6 +19,7 @@ from hy_memory.edit_source import EditSource
 from hy_memory.extraction_queue import ExtractionQueue
 from hy_memory.filters.scope import ScopedFilter
 from hy_memory.ranking.calibration import Calibration
+from hy_memory.use_source import UseSource
 from hy_memory.values.point import Changes, FloatArray, IdArray, Point
 from hy_memory.values.record import Claimed, MemoryRecord, Page, RecordVersion
 from hy_memory.values.turn import TurnChanges
@@ -133,10 +134,7 @@ class MentionSource(PointSource, Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Backend:
-    """What a vector store supplies: its vector leg, its keyword leg if it has one, and who must be fed.
-
-    `close` of each part is called once by the runtime, which owns the backend.
-    """
+    """What a vector store supplies: its vector leg, its keyword leg if any, and who must be fed."""
 
     name: str
     vectors: VectorIndex
@@ -251,7 +249,7 @@ class EmbeddingService(Protocol):
         ...
 
 
-class Ledger(PointSource, EditSource, ExtractionQueue, Protocol):
+class Ledger(PointSource, EditSource, ExtractionQueue, UseSource, Protocol):
     """The truth: every record, version, vector and change. Each writing verb is one transaction.
 
     Raises LedgerError where the store cannot be read or written; nothing of a failed write remains.

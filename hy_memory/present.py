@@ -24,8 +24,11 @@ from hy_memory.answers import (
     StoredVersion,
     SucceededSearch,
     Trace,
+    UseAnswer,
     WriteAnswer,
 )
+from hy_memory.dynamics.learned import now_of
+from hy_memory.dynamics.salience import DAY, faded
 from hy_memory.profile.fold import FieldHistory, Period, Profile
 from hy_memory.values.lane import lane_of, user_of
 from hy_memory.values.record import Json, MemoryRecord, RecordVersion, Status, is_reserved
@@ -33,6 +36,7 @@ from hy_memory.values.request import Explain, SearchRequest
 from hy_memory.values.result import ChainText, Degradation, Episode, Hit, SearchResult, StageTrace
 from hy_memory.values.turn import Turn
 from hy_memory.values.usage import Usage
+from hy_memory.values.use import Sector, Use
 from hy_memory.values.write import Change, Written
 
 
@@ -170,6 +174,24 @@ def item(record: MemoryRecord) -> StoredItem:
 def _own(record: MemoryRecord) -> dict[str, Json]:
     """Return the caller's own metadata: in a lane there is some of ours beside it."""
     return {key: value for key, value in record.attributes.items() if not is_reserved(record, key)}
+
+
+def use_answer(record: MemoryRecord, use: Use | None, begun: tuple[Sector, float], now: float) -> UseAnswer:
+    """Return how a memory was used, as of `now`; `begun` is its sector and salience when it was new."""
+    sector, start = begun
+    if use is None:
+        salience = faded(start, (now - record.created_at) / DAY, sector)
+        use = Use(record.id, record.user_id, salience, now, start, sector)
+    return {
+        "memory_id": record.id,
+        "sector": use.sector.value,
+        "salience": now_of(use, now),
+        "began_at": use.begun,
+        "pinned": use.is_pinned,
+        "uses": use.uses,
+        "restated": use.restated,
+        "last_used_at": use.used_at,
+    }
 
 
 def version(one: RecordVersion) -> StoredVersion:

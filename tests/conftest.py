@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, settings
 
-from hy_memory import HyMemoryClient, plugins, runtime
+from hy_memory import HyMemoryClient, parts, plugins
 from tests.support import faulty, golden
 from tests.support.faulty import Faults
 from tests.support.stores import open_client, open_everywhere, quick_folder
@@ -45,14 +45,14 @@ def watched_verbs() -> Generator[golden.Watch]:
         yield watch
 
 
-_PARTS = dict(plugins.BACKENDS), runtime.LEDGER, runtime.LOCAL_RERANKER
+_PARTS = dict(plugins.BACKENDS), parts.LEDGER, parts.LOCAL_RERANKER
 
 
 @pytest.fixture(autouse=True, scope="module")
 def own_parts() -> Generator[None]:
     """Fail a module that leaves a stand-in where the next one would open ours."""
     yield
-    assert (plugins.BACKENDS, runtime.LEDGER, runtime.LOCAL_RERANKER) == _PARTS
+    assert (plugins.BACKENDS, parts.LEDGER, parts.LOCAL_RERANKER) == _PARTS
 
 
 @pytest.fixture(autouse=True)

@@ -30,7 +30,7 @@ from benchmarks.peers.results import collect
 from benchmarks.peers.roster import ROSTER, Peer
 from benchmarks.peers.table import page
 from benchmarks.retrieval import sets_in
-from hy_memory.runtime import open_embedder
+from hy_memory.parts import open_embedder
 from hy_memory.settings.load import load_settings
 
 _HERE = Path(__file__).parent

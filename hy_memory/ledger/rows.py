@@ -51,7 +51,8 @@ def _texts(value: str) -> tuple[str, ...]:
     return () if value == "[]" else tuple(_DECODE(value)[0])
 
 
-def _mapping(value: str) -> dict[str, Json]:
+def to_mapping(value: str) -> dict[str, Json]:
+    """Return a stored JSON object."""
     return {} if value == "{}" else _DECODE(value)[0]
 
 
@@ -101,7 +102,7 @@ def to_record(row: Row) -> MemoryRecord:
         _LAYERS[row[6]],
         row[7],
         _texts(row[8]),
-        _mapping(row[9]),
+        to_mapping(row[9]),
         row[10],
         row[11],
         row[12],
@@ -129,7 +130,7 @@ def to_payload(row: Row) -> Payload:
         created_at,
         _texts(row[8]),
         row[9],
-        _mapping(row[10]),
+        to_mapping(row[10]),
         _STATUSES[row[11]],
     )
 
@@ -190,7 +191,9 @@ def to_version(row: Row) -> RecordVersion:
     text = RecordVersion(row[0], row[1], row[2], row[3], row[4], row[5])
     if row[6] is None:
         return text
-    return replace(text, tags=_texts(row[6]), attributes=_mapping(row[7]), context=row[8], expires_at=row[9])
+    return replace(
+        text, tags=_texts(row[6]), attributes=to_mapping(row[7]), context=row[8], expires_at=row[9]
+    )
 
 
 def to_claimed(row: Row) -> Claimed:
@@ -217,7 +220,7 @@ def outcome_row(outcome: Outcome) -> tuple[object, ...]:
 
 def to_outcome(row: Row) -> Outcome:
     """Return the outcome of a row of `outcomes`."""
-    return Outcome(row[0], row[1], row[2], _texts(row[3]), row[4], _mapping(row[5]))
+    return Outcome(row[0], row[1], row[2], _texts(row[3]), row[4], to_mapping(row[5]))
 
 
 _QUOTE = 16  # a shorter text may well be part of an id or a scene's name
@@ -225,7 +228,7 @@ _QUOTE = 16  # a shorter text may well be part of an id or a scene's name
 
 def redacted_answer(row: Row, texts: Sequence[str]) -> str | None:
     """Return the answer of a row of `outcomes` without `texts`, None when it holds none of them."""
-    answer: Json = _mapping(row[5])
+    answer: Json = to_mapping(row[5])
     redacted = _without(answer, texts)
     return None if redacted == answer else to_json(redacted)
 

@@ -24,7 +24,7 @@ from sqlalchemy import (
     text,
 )
 
-REVISION = "0006"
+REVISION = "0007"
 """The newest migration; a test holds it equal to Alembic's own head."""
 
 METADATA = MetaData()
@@ -175,6 +175,24 @@ extractions = Table(  # raw exchanges that wait for a language model; a row goes
     Column("due_at", Double, nullable=False),
     Index("extractions_by_due", "due_at", "record_id"),
     Index("extractions_by_user", "user_id", "due_at", "record_id"),
+    sqlite_with_rowid=False,
+)
+
+uses = Table(  # how much records matter by their use; a row goes with its record, and most have none
+    "uses",
+    METADATA,
+    Column("record_id", KEY, ForeignKey("records.id", ondelete="CASCADE"), primary_key=True),
+    Column("user_id", KEY, nullable=False),
+    Column("salience", Double, nullable=False),
+    Column("salience_at", Double, nullable=False),
+    Column("begun", Double, nullable=False),
+    Column("sector", KEY, nullable=False),
+    Column("used_at", Double),
+    Column("uses", BigInteger, nullable=False),
+    Column("restated", BigInteger, nullable=False),
+    Column("pinned", BigInteger, nullable=False),
+    Column("changed_at", Double, nullable=False),
+    Index("uses_by_change", "user_id", "changed_at"),
     sqlite_with_rowid=False,
 )
 

@@ -88,7 +88,8 @@ class Statements:
     def _insert(self, table: Table) -> Prepared:
         return self.prepare(insert(table), [column.name for column in table.columns])
 
-    def _upsert(self, table: Table) -> Prepared:
+    def upsert(self, table: Table) -> Prepared:
+        """Return the statement that stores a row of `table`, or the new values of one with its key."""
         row = self._insert_or(table)
         written: dict[str, ColumnElement[Any]] = {
             c.name: row.excluded[c.name] for c in table.columns if not c.primary_key
@@ -183,7 +184,7 @@ class Statements:
     @cached_property
     def upsert_vector(self) -> Prepared:
         """A `vector_row`."""
-        return self._upsert(vectors)
+        return self.upsert(vectors)
 
     @cached_property
     def delete_vector(self) -> Prepared:
@@ -275,7 +276,7 @@ class Statements:
     @cached_property
     def add_tally(self) -> Prepared:
         """The values (user_id, layer, status, difference)."""
-        return self._upsert(tallies)
+        return self.upsert(tallies)
 
     @cached_property
     def drop_tallies(self) -> Prepared:
@@ -336,7 +337,7 @@ class Statements:
     @cached_property
     def set_cursor(self) -> Prepared:
         """The values (name, seq)."""
-        return self._upsert(projections)
+        return self.upsert(projections)
 
     @cached_property
     def meta(self) -> Prepared:
@@ -346,7 +347,7 @@ class Statements:
     @cached_property
     def set_meta(self) -> Prepared:
         """The values (name, value)."""
-        return self._upsert(meta)
+        return self.upsert(meta)
 
     # another embedder
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, contextmanager
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import AbstractContextManager
 from typing import Any
 
 from hy_memory.clock import Clock
@@ -13,16 +13,13 @@ from hy_memory.filters.tree import EVERYTHING
 from hy_memory.ledger.checks import logical_problems
 from hy_memory.ledger.closings import ClosingWriter
 from hy_memory.ledger.database import Database
-from hy_memory.ledger.edits import EditTable
-from hy_memory.ledger.extractions import ExtractionTable
 from hy_memory.ledger.identity import EMBEDDER, from_json
 from hy_memory.ledger.moment import entries_at
 from hy_memory.ledger.prepared import Prepared
 from hy_memory.ledger.rows import to_change, to_claimed, to_outcome, to_points, to_record, to_version
 from hy_memory.ledger.selection import Selection
-from hy_memory.ledger.transaction import Transaction
+from hy_memory.ledger.side_tables import SideTables
 from hy_memory.ledger.turns import TurnReader
-from hy_memory.values.code import CodeEdit, Ground
 from hy_memory.values.point import Changes, FloatArray, Point
 from hy_memory.values.record import Claimed, MemoryRecord, Page, RecordVersion
 from hy_memory.values.turn import TurnChanges
@@ -33,24 +30,19 @@ from hy_memory.values.write import (
     Entry,
     ListQuery,
     Outcome,
-    Pending,
-    Settlement,
 )
 
 _BATCH = 2000  # points read at once: some 4 MB; smaller parts cost more steps, larger ones more memory
 
 
-class SqlLedger:
+class SqlLedger(SideTables):
     """`ports.Ledger` over one database, which it closes. Usable from any number of threads."""
 
     def __init__(self, database: Database, clock: Clock) -> None:
-        self._database = database
+        super().__init__(database, clock)
         self._sql = database.statements
-        self._clock = clock
         self._turns = TurnReader(database)
         self._closings = ClosingWriter(database)
-        self._edits = EditTable(database)
-        self._extractions = ExtractionTable(database)
 
     # writing
 
@@ -113,72 +105,6 @@ class SqlLedger:
         """Give one user the closings of another."""
         with self._writing() as transaction:
             self._closings.copy(transaction.cursor, source_user, target_user)
-
-    # what waits for a language model
-
-    def pending(self, user_id: str | None, due_by: float, limit: int) -> tuple[Pending, ...]:
-        """Return the exchanges that are due."""
-        with self._database.read() as cursor:
-            return self._extractions.read(cursor, user_id, due_by, limit)
-
-    def claim(self, waiting: Pending, until: float) -> bool:
-        """Keep an exchange from others until a moment."""
-        with self._writing() as transaction:
-            return self._extractions.claim(transaction.cursor, waiting, until)
-
-    def postpone(self, record_id: str, error: str, due_at: float) -> None:
-        """Count a failed attempt at an exchange."""
-        with self._writing() as transaction:
-            self._extractions.postpone(transaction.cursor, record_id, error, due_at)
-
-    def extracted(self, record_ids: Sequence[str]) -> None:
-        """Take exchanges off the queue."""
-        with self._writing() as transaction:
-            self._extractions.remove(transaction.cursor, record_ids)
-
-    def settle(self, settlement: Settlement) -> bool:
-        """Store what reading an exchange led to, and take it off the queue."""
-        with self._writing() as transaction:
-            if not self._extractions.remove(transaction.cursor, [settlement.record_id]):
-                return False
-            transaction.check_version(settlement.record_id, settlement.version)
-            outcome = settlement.outcome
-            if outcome is not None:
-                transaction.keep_outcome(outcome)
-            if settlement.entries:
-                transaction.insert(settlement.entries, outcome.request_id if outcome else None)
-            for one in settlement.changed:
-                transaction.replace(one, one.record.version)
-            transaction.relink(settlement.linked)
-            transaction.rewrite(settlement.retired)
-            return True
-
-    # the coding chain
-
-    def edits(self, ground: Ground, paths: Sequence[str], limit: int) -> tuple[CodeEdit, ...]:
-        """Return the newest edits of files by their names, in their order."""
-        with self._database.snapshot() as cursor:
-            return tuple(self._edits.read(cursor, ground, paths, limit))
-
-    def edits_of(self, record_ids: Sequence[str]) -> tuple[CodeEdit, ...]:
-        """Return the edits read from raw turns."""
-        with self._database.read() as cursor:
-            return tuple(self._edits.of_records(cursor, record_ids))
-
-    def contents(self, ground: Ground, source: str, paths: Sequence[str]) -> dict[str, str | None]:
-        """Return the files that are known as a whole."""
-        with self._database.snapshot() as cursor:
-            return self._edits.contents(cursor, ground, source, paths)
-
-    def edit_count(self, user_id: str) -> int:
-        """Return how many edits a user has."""
-        with self._database.read() as cursor:
-            return self._edits.count(cursor, user_id)
-
-    def copy_edits(self, source_user: str, target_user: str, renamed: Mapping[str, str]) -> None:
-        """Give one user the edits of another."""
-        with self._writing() as transaction:
-            self._edits.copy(transaction.cursor, source_user, target_user, renamed)
 
     # reading
 
@@ -339,11 +265,6 @@ class SqlLedger:
     def close(self) -> None:
         """Close the database."""
         self._database.close()
-
-    @contextmanager
-    def _writing(self) -> Generator[Transaction]:
-        with self._database.write() as cursor:
-            yield Transaction(self._database, cursor, self._clock.now())
 
     def _rows(self, statement: Prepared, **values: object) -> Sequence[Any]:
         with self._database.read() as cursor:

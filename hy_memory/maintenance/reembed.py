@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from hy_memory.clock import Clock
 from hy_memory.identity import identity_of
 from hy_memory.maintenance.reindex import Progress, last_change, stepwise
+from hy_memory.parts import open_backend, open_embedder, open_ledger, projection_name
 from hy_memory.ports import Embedder, Ledger
 from hy_memory.projection import Feeder
-from hy_memory.runtime import open_backend, open_embedder, open_ledger, projection_name
 from hy_memory.settings.root import Settings
 from hy_memory.values.point import FloatArray
 from hy_memory.values.record import Layer, indexed_text

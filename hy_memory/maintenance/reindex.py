@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from typing import Protocol, runtime_checkable
 
 from hy_memory.clock import Clock
+from hy_memory.parts import open_backend, open_ledger, projection_name
 from hy_memory.ports import Ledger
 from hy_memory.projection import Feeder
-from hy_memory.runtime import open_backend, open_ledger, projection_name
 from hy_memory.settings.root import Settings
 
 Progress = Callable[[int, int], None]

@@ -14,3 +14,11 @@ class RankingWeights:
     own_words: float = 1.0
     time: float = 0.2
     entities: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class UseWeights:
+    """The same for what a memory learned from use, and for how recent it is."""
+
+    salience: float = 0.0
+    recency: float = 0.0

@@ -77,6 +77,7 @@ class Moments:
             keywords=None if now.keywords is None else moment.index.keywords,
             conversations=None if now.conversations is None else moment.conversations,
             entities=None if now.entities is None else self._open_entities(moment.points),
+            uses=None,  # what was of use later was not known then
         )
 
     def _moment(self, key: tuple[tuple[str, ...], float, int]) -> _Moment:

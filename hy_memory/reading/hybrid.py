@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from hy_memory.reading.stages.adjust import adjust
 from hy_memory.reading.stages.buckets import intentions, schemas
 from hy_memory.reading.stages.chains import chains
 from hy_memory.reading.stages.cut import cut
@@ -28,6 +29,7 @@ HYBRID: tuple[Stage, ...] = (
     neighbours,
     speakers,
     times,
+    adjust,
     recall,
     hydrate,
     fold,

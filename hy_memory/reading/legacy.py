@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from hy_memory.reading.stages.adjust import adjust
 from hy_memory.reading.stages.buckets import intentions, schemas
 from hy_memory.reading.stages.chains import chains
 from hy_memory.reading.stages.cut import cut
@@ -19,6 +20,7 @@ LEGACY: tuple[Stage, ...] = (
     embed,
     vector_leg,
     entity_leg,
+    adjust,
     recall,
     hydrate,
     fold,

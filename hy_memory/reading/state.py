@@ -13,7 +13,7 @@ from hy_memory.conversations.turns import UserTurns
 from hy_memory.filters.scope import ScopedFilter
 from hy_memory.pipeline import Guarded
 from hy_memory.ports import Embedder, KeywordIndex, Ranking, Reranker, ScoreArray, VectorIndex
-from hy_memory.ranking.weights import RankingWeights
+from hy_memory.ranking.weights import RankingWeights, UseWeights
 from hy_memory.temporal.window import Window
 from hy_memory.text.mentions import Mentions
 from hy_memory.values.frozen import frozen
@@ -21,6 +21,7 @@ from hy_memory.values.point import FloatArray
 from hy_memory.values.record import Layer, MemoryRecord, RecordVersion
 from hy_memory.values.request import SearchRequest
 from hy_memory.values.result import Dropped, Episode, Hit
+from hy_memory.values.use import Use
 from hy_memory.values.write import EmbedderIdentity
 
 
@@ -59,6 +60,14 @@ class EntityIndex(Protocol):
         ...
 
 
+class HasUses(Protocol):
+    """Whoever can tell how any user's memories were used."""
+
+    def of(self, user_id: str) -> Mapping[str, Use]:
+        """Return what is kept of a user's memories, by id; not to be changed."""
+        ...
+
+
 @dataclass(frozen=True, slots=True)
 class ReadPorts:
     """What the stages may reach.
@@ -67,7 +76,7 @@ class ReadPorts:
     or has no model (`rerank_blend` is the share of its judgement in the order, `second_hop` the weight of
     what the best hits' other words say there),
     `conversations` where episodes are not to be had, `entities` where that channel is off. `timezone`
-    (IANA) is the asker's.
+    (IANA) is the asker's. `uses` is None where memories do not learn from use.
     """
 
     records: Records
@@ -81,6 +90,8 @@ class ReadPorts:
     entities: EntityIndex | None = None
     weights: RankingWeights = field(default_factory=RankingWeights)
     timezone: str = "UTC"
+    uses: HasUses | None = None
+    use_weights: UseWeights = field(default_factory=UseWeights)
 
 
 @frozen

@@ -21,4 +21,5 @@ def timed(ports: ReadPorts, workers: Workers | None) -> ReadPorts:
         reranker=workers.timed(ports.reranker) if ports.reranker else None,
         conversations=workers.timed(ports.conversations) if ports.conversations else None,
         entities=workers.timed(ports.entities) if ports.entities else None,
+        uses=workers.timed(ports.uses) if ports.uses else None,
     )

@@ -19,7 +19,6 @@ from hy_memory.settings.switches import SWITCHES, is_on
 _OURS = ("MEMORY_", "HY_MEMORY_", "HCM_")
 """Prefixes whose unknown names are errors: a typing mistake must not pass for a setting."""
 _LATER = {
-    "dynamics": "memory dynamics",
     "topology": "the living topology",
 }
 

@@ -17,6 +17,7 @@ from hy_memory.settings.connections import (
     VectorStore,
     env,
 )
+from hy_memory.settings.dynamics import DynamicsSection
 
 RerankKind: TypeAlias = Literal["cross_encoder", "late_interaction", "second_hop"]
 ProfileField: TypeAlias = Literal["name", "age", "location", "occupation", "employer"]
@@ -286,6 +287,7 @@ class Settings(Section):
     episodes: EpisodesSection = EpisodesSection()
     profile: ProfileSection = ProfileSection()
     coding: CodingSection = CodingSection()
+    dynamics: DynamicsSection = DynamicsSection()
 
     @model_validator(mode="after")
     def _needs_a_model(self) -> Self:

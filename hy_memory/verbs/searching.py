@@ -141,6 +141,8 @@ class Searching(Working, Judging):
         )
         if isinstance(outcome, Guarded):
             return present.failed_answer(request.request_id, (outcome.degradation,))
+        if runtime.learner is not None and request.as_of is None:
+            runtime.learner.note([hit.record.id for hit in outcome.hits], request.asked_at)
         return present.search_answer(outcome, request)
 
     def context(

@@ -230,6 +230,7 @@ def _clone(source_user: str, target_user: str, ports: WritePorts) -> int:
             entries.append(Entry(copy, point.vector, point.terms) if point else Entry(copy))
         ports.ledger.insert(entries)
     ports.ledger.copy_edits(source_user, target_user, renamed)
+    ports.ledger.copy_uses(renamed, target_user)
     return len(records)
 
 

@@ -113,6 +113,7 @@ def test_a_store_without_claims_gets_room_for_them(store: Ledger, url: str, tmp_
         connection.execute(f"DROP TABLE {SCHEMA}.closings")
         connection.execute(f"DROP TABLE {SCHEMA}.edits")
         connection.execute(f"DROP TABLE {SCHEMA}.extractions")
+        connection.execute(f"DROP TABLE {SCHEMA}.uses")
         for name in ("tags", "attributes", "context", "expires_at"):
             connection.execute(f"ALTER TABLE {SCHEMA}.versions DROP COLUMN {name}")
         connection.execute(f"UPDATE {SCHEMA}.alembic_version SET version_num = '0001'")

@@ -20,7 +20,7 @@ import pytest
 from hy_memory import HyMemoryClient, runtime
 from hy_memory.deadline import is_timed
 from hy_memory.errors import BackendError, ConfigurationError, EmbeddingError, PartTimeoutError
-from hy_memory.ranking.weights import RankingWeights
+from hy_memory.ranking.weights import RankingWeights, UseWeights
 from hy_memory.settings.load import load_settings
 from tests.contract.test_shapes import check_answer_shape
 from tests.support.acts import FOREVER, NONSENSE, hanging, listed, raises, says
@@ -442,7 +442,7 @@ def _parts(recall: dict[str, object]) -> dict[str, bool]:
 
 def _is_value(part: object) -> bool:
     """Whether a field of the ports is a mere value, or a part that is off."""
-    return part is None or isinstance(part, str | float | RankingWeights)
+    return part is None or isinstance(part, str | float | RankingWeights | UseWeights)
 
 
 def test_every_part_has_a_deadline_and_none_where_none_was_set() -> None:

@@ -123,10 +123,10 @@ def test_filters_and_thresholds_stand(backend: str, folder: Path) -> None:
 
 
 def test_it_needs_no_model_and_no_extra(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from hy_memory import runtime
+    from hy_memory import parts
 
-    monkeypatch.setattr(runtime, "LOCAL_RERANKER", "no_such_module:nothing")
-    monkeypatch.setattr(runtime, "LATE_INTERACTION", "no_such_module:nothing")
+    monkeypatch.setattr(parts, "LOCAL_RERANKER", "no_such_module:nothing")
+    monkeypatch.setattr(parts, "LATE_INTERACTION", "no_such_module:nothing")
     with open_client("memory", folder, config=ON) as client:
         client.add("alpha", user_id="u")
         (hit,) = normal(client.search("alpha", user_ids=["u"]))

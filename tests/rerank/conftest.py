@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from hy_memory import runtime
+from hy_memory import parts
 from tests.rerank import stub as module
 from tests.rerank.stub import Stub
 
@@ -14,5 +14,5 @@ def stub(monkeypatch: pytest.MonkeyPatch) -> Stub:
     """Return the reranker that clients with local rerank open in this test."""
     made = Stub()
     monkeypatch.setattr(module, "factory", made)
-    monkeypatch.setattr(runtime, "LOCAL_RERANKER", module.PATH)
+    monkeypatch.setattr(parts, "LOCAL_RERANKER", module.PATH)
     return made

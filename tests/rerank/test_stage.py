@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hy_memory import HyMemoryClient, runtime
+from hy_memory import HyMemoryClient, parts
 from hy_memory.errors import ConfigurationError, RerankError
 from hy_memory.settings.load import load_settings
 from tests.rerank.stub import Stub
@@ -114,7 +114,7 @@ def test_a_failure_raises_where_that_is_wanted(folder: Path, stub: Stub) -> None
 
 
 def test_it_is_off_unless_switched_on(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(runtime, "LOCAL_RERANKER", "no_such_module:nothing")
+    monkeypatch.setattr(parts, "LOCAL_RERANKER", "no_such_module:nothing")
     with open_client("memory", folder) as client:
         client.add("alpha", user_id="u")
         (item,) = normal(client.search("alpha", user_ids=["u"], rerank=True))

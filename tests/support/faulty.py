@@ -9,7 +9,7 @@ from typing import Any, cast
 
 import pytest
 
-from hy_memory import plugins, runtime
+from hy_memory import parts, plugins
 from hy_memory.errors import BackendError
 from hy_memory.filters.scope import ScopedFilter
 from hy_memory.ports import (
@@ -216,6 +216,6 @@ def faulty_parts(provider: str = "memory") -> Generator[Faults]:
         patch.setattr(here, "factory", faults)
         patch.setattr(here, "ledger_factory", faults.open_ledger)
         patch.setattr(here, "reranker_factory", faults.open_reranker)
-        patch.setattr(runtime, "LEDGER", f"{__name__}:ledger_factory")
-        patch.setattr(runtime, "LOCAL_RERANKER", f"{__name__}:reranker_factory")
+        patch.setattr(parts, "LEDGER", f"{__name__}:ledger_factory")
+        patch.setattr(parts, "LOCAL_RERANKER", f"{__name__}:reranker_factory")
         yield faults

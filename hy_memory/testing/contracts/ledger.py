@@ -24,6 +24,7 @@ from hy_memory.testing.contracts.ledger_reading import LedgerReading
 from hy_memory.testing.contracts.ledger_rows import entry, kept, listed, point_bytes, updated
 from hy_memory.testing.contracts.ledger_succession import LedgerSuccession
 from hy_memory.testing.contracts.ledger_turns import LedgerTurns
+from hy_memory.testing.contracts.ledger_uses import LedgerUses
 from hy_memory.testing.contracts.ledger_writing import LedgerWriting, outcome
 
 OpenStore = Callable[[], Ledger]
@@ -37,6 +38,7 @@ class LedgerContract(
     LedgerSuccession,
     LedgerEdits,
     LedgerExtractions,
+    LedgerUses,
 ):
     """Every promise of `Ledger`; a store passes all of it or is no ledger."""
 

@@ -1,0 +1,49 @@
+"""How memories change with use; off by default, so that an answer depends on nothing but what is stored."""
+
+from __future__ import annotations
+
+from pydantic import Field
+
+from hy_memory.settings.connections import Section, env
+
+
+class DynamicsSection(Section):
+    """What memories learn from use. `enabled` switches all of it; merging repeats has its own switch."""
+
+    enabled: bool = Field(
+        default=False,
+        description="let memories that are found gain salience, and salience count in the order of hits",
+        json_schema_extra=env("MEMORY_DYNAMICS_ENABLED"),
+    )
+    salience_weight: float = Field(
+        default=0.2,
+        ge=0,
+        le=4,
+        description="what a memory that use made salient gains over one that nobody used; 0 switches it off",
+        json_schema_extra=env("MEMORY_DYNAMICS_SALIENCE_WEIGHT"),
+    )
+    recency_weight: float = Field(
+        default=0.0,
+        ge=0,
+        le=4,
+        description="what a memory of now gains over one of long ago; 0 switches it off",
+        json_schema_extra=env("MEMORY_DYNAMICS_RECENCY_WEIGHT"),
+    )
+    merge_repeats: bool = Field(
+        default=True,
+        description="keep words that are said again as they were once, and count the repetition",
+        json_schema_extra=env("MEMORY_DYNAMICS_MERGE_REPEATS"),
+    )
+    cold_days: float = Field(
+        default=90.0,
+        gt=0,
+        description="days without use after which `sweep` takes a faded memory out of the index",
+        json_schema_extra=env("MEMORY_DYNAMICS_COLD_DAYS"),
+    )
+    learn_seconds: float = Field(
+        default=1.0,
+        gt=0,
+        le=3600,
+        description="seconds for which what searches teach is gathered before it is stored",
+        json_schema_extra=env("MEMORY_DYNAMICS_LEARN_SECONDS"),
+    )

@@ -1,0 +1,36 @@
+"""The contract between what learns from use and the ledger, which keeps it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Protocol
+
+from hy_memory.values.use import Lesson, Use
+
+
+class UseSource(Protocol):
+    """How memories were used: a row with the record, and gone with it; none for one that nobody used."""
+
+    def uses(self, record_ids: Sequence[str]) -> dict[str, Use]:
+        """Return what is kept of those of the records that have anything."""
+        ...
+
+    def uses_since(self, user_id: str, since: float) -> tuple[Use, ...]:
+        """Return what is kept of a user's records, where it changed at `since` (epoch seconds) or later."""
+        ...
+
+    def learn(self, lessons: Sequence[Lesson]) -> int:
+        """Let the salience of records grow by what was learned, in one transaction; returns of how many.
+
+        Records that are gone are passed over. Each lesson counts as often as it says, however many processes
+        tell theirs at once.
+        """
+        ...
+
+    def pin(self, record_id: str, is_pinned: bool) -> None:
+        """Let a record fade no more, or again. Raises MemoryNotFoundError where it is gone."""
+        ...
+
+    def copy_uses(self, renamed: Mapping[str, str], target_user: str) -> None:
+        """Give the copies of records, `renamed` by id, what is kept of the use of these."""
+        ...
