@@ -81,6 +81,13 @@ class ConflictError(HyMemoryError):
     """A request id was used again with other content, or a memory changed under an update."""
 
 
+class RepeatedError(ConflictError):
+    """Somebody stored the same words a moment ago; whoever adds looks again."""
+
+    def __init__(self) -> None:
+        super().__init__("the same words were stored a moment ago; read again and repeat")
+
+
 class ClosedError(HyMemoryError, RuntimeError):
     """The client was closed; make a new one."""
 

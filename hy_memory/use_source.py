@@ -9,7 +9,14 @@ from hy_memory.values.use import Lesson, Use
 
 
 class UseSource(Protocol):
-    """How memories were used: a row with the record, and gone with it; none for one that nobody used."""
+    """How memories were used, and which say what is said again; both go with their record."""
+
+    def repeats(self, user_id: str, keys: Sequence[str]) -> dict[str, str]:
+        """Return the id of the user's record that each of `keys` (digests of `Entry`) means, by key.
+
+        A digest means a record while it is current and was never changed; others are left out.
+        """
+        ...
 
     def uses(self, record_ids: Sequence[str]) -> dict[str, Use]:
         """Return what is kept of those of the records that have anything."""
@@ -32,5 +39,5 @@ class UseSource(Protocol):
         ...
 
     def copy_uses(self, renamed: Mapping[str, str], target_user: str) -> None:
-        """Give the copies of records, `renamed` by id, what is kept of the use of these."""
+        """Give copies of records, `renamed` by id, what is kept of the use of these, and of their words."""
         ...

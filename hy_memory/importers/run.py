@@ -180,7 +180,9 @@ def _write(group: _Group, sink: Sink, counts: _Counts) -> None:
         return
     verb = sink.add if group.is_chat else sink.add_extracted
     answer = verb(list(rest), request_id=ids[-1], **origin)
-    counts.added += len(answer["memory_ids"])
+    repeated = len(answer["deduplicated"])
+    counts.added += len(answer["memory_ids"]) - repeated
+    counts.already_there += repeated
     counts.searchable = counts.searchable and bool(answer["searchable"])
 
 

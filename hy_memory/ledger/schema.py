@@ -24,7 +24,7 @@ from sqlalchemy import (
     text,
 )
 
-REVISION = "0007"
+REVISION = "0008"
 """The newest migration; a test holds it equal to Alembic's own head."""
 
 METADATA = MetaData()
@@ -193,6 +193,16 @@ uses = Table(  # how much records matter by their use; a row goes with its recor
     Column("pinned", BigInteger, nullable=False),
     Column("changed_at", Double, nullable=False),
     Index("uses_by_change", "user_id", "changed_at"),
+    sqlite_with_rowid=False,
+)
+
+repeats = Table(  # how words are recognised that are said again; a row goes with its record
+    "repeats",
+    METADATA,
+    Column("user_id", KEY, primary_key=True),
+    Column("repeat_key", KEY, primary_key=True),  # a digest: it tells nothing of the text
+    Column("record_id", KEY, ForeignKey("records.id", ondelete="CASCADE"), nullable=False),
+    Index("repeats_by_record", "record_id"),
     sqlite_with_rowid=False,
 )
 

@@ -9,6 +9,7 @@ from hy_memory.clock import Clock
 from hy_memory.ledger.database import Database
 from hy_memory.ledger.edits import EditTable
 from hy_memory.ledger.extractions import ExtractionTable
+from hy_memory.ledger.repeats import RepeatTable
 from hy_memory.ledger.transaction import Transaction
 from hy_memory.ledger.uses import UseTable
 from hy_memory.values.code import CodeEdit, Ground
@@ -17,7 +18,7 @@ from hy_memory.values.write import Pending, Settlement
 
 
 class SideTables:
-    """Edits of code, exchanges that wait for a language model, and how memories are used."""
+    """Edits of code, exchanges that wait for a language model, repeats, and how memories are used."""
 
     def __init__(self, database: Database, clock: Clock) -> None:
         self._database = database
@@ -25,6 +26,7 @@ class SideTables:
         self._edits = EditTable(database)
         self._extractions = ExtractionTable(database)
         self._uses = UseTable(database)
+        self._repeats = RepeatTable(database)
 
     # what waits for a language model
 
@@ -65,6 +67,13 @@ class SideTables:
             transaction.rewrite(settlement.retired)
             return True
 
+    # what is said again
+
+    def repeats(self, user_id: str, keys: Sequence[str]) -> dict[str, str]:
+        """Return which of a user's records say what the digests stand for."""
+        with self._database.read() as cursor:
+            return self._repeats.read(cursor, user_id, keys)
+
     # how memories are used
 
     def uses(self, record_ids: Sequence[str]) -> dict[str, Use]:
@@ -88,8 +97,9 @@ class SideTables:
             self._uses.pin(transaction.cursor, record_id, is_pinned, transaction.at)
 
     def copy_uses(self, renamed: Mapping[str, str], target_user: str) -> None:
-        """Give copies of records what is kept of the use of these."""
+        """Give copies of records what is kept of the use of these, and of their words."""
         with self._writing() as transaction:
+            self._repeats.copy(transaction.cursor, renamed, target_user)
             self._uses.copy(transaction.cursor, renamed, target_user, transaction.at)
 
     # the coding chain

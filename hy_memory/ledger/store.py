@@ -61,6 +61,7 @@ class SqlLedger(SideTables):
                 self._edits.insert(transaction.cursor, [edit for one in entries for edit in one.edits])
                 waiting = [(one.record.id, one.record.user_id) for one in entries if one.is_pending]
                 self._extractions.insert(transaction.cursor, waiting, transaction.at)
+                self._repeats.insert(transaction.cursor, entries)
         return None
 
     def replace(self, entry: Entry, expected_version: int) -> None:

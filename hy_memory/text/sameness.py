@@ -11,6 +11,11 @@ from hy_memory.text.normalize import normalize
 _FORM = re.compile(r"[.!。！…~～]+(?=\s|$)|(?<!\d)[,，、;；]|[,，、;；](?!\d)")
 
 
+def exact_key(text: str) -> str:
+    """Return the form in which texts of the same characters are equal, but for case, width and spaces."""
+    return " ".join(normalize(text).casefold().split())
+
+
 def same_text_key(text: str) -> str:
     """Return the form in which texts that say the same, in the same words, are equal.
 

@@ -18,7 +18,8 @@ class Entry:
     `supersedes` is asked for when the entry is inserted: the id of a stored record whose place it takes.
     The ledger finds the newest member of that record's chain and links the two. `edits` are the changes of
     files that a raw turn of a coding session tells of; they are stored, and go, with it. `is_pending`: a
-    language model is to read this raw exchange; it is queued in the same transaction.
+    language model is to read this raw exchange; it is queued in the same transaction. `repeat_key` is a
+    digest by which the same words are recognised when they are said again.
     """
 
     record: MemoryRecord
@@ -27,6 +28,7 @@ class Entry:
     supersedes: str | None = None
     edits: tuple[CodeEdit, ...] = ()
     is_pending: bool = False
+    repeat_key: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

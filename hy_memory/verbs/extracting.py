@@ -50,7 +50,8 @@ class Extracting(Lifecycle):
         """
         runtime = self._open()
         ports = runtime.extracting()
-        record = next(iter(runtime.ledger.records(written.memory_ids[:1]).values()), None)
+        new = [one for one in written.memory_ids if one not in written.deduplicated] or written.memory_ids
+        record = next(iter(runtime.ledger.records(new[:1]).values()), None)
         if ports is None or record is None or not record.evidence_ids:
             return written, None
         raw_id, user_id = record.evidence_ids[-1], record.user_id

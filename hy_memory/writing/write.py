@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from hy_memory.clock import Clock
-from hy_memory.errors import ConflictError, InvalidArgumentError, MemoryNotFoundError
+from hy_memory.errors import ConflictError, InvalidArgumentError, MemoryNotFoundError, RepeatedError
 from hy_memory.filters.scope import ScopedFilter, scoped
 from hy_memory.filters.tree import EVERYTHING, Compare, Op, all_of
 from hy_memory.identity import check_same, identity_of
@@ -24,6 +24,7 @@ from hy_memory.ranking.bm25 import document_terms
 from hy_memory.values.lane import partitions, user_of
 from hy_memory.values.point import FloatArray
 from hy_memory.values.record import Json, Layer, MemoryRecord, indexed_text, is_reserved, speaker_of
+from hy_memory.values.use import Lesson, LessonKind
 from hy_memory.values.write import Entry, ListQuery, Outcome, Written
 from hy_memory.writing.compose import (
     claims_of,
@@ -36,6 +37,7 @@ from hy_memory.writing.compose import (
 from hy_memory.writing.evidence import is_lone_turn, orphaned, unlearned
 from hy_memory.writing.lineage import relinked, whole_chains
 from hy_memory.writing.quotes import quoting_schemas
+from hy_memory.writing.repeats import all_new, only, told_apart
 from hy_memory.writing.request import AddRequest, Changed
 
 _log = logging.getLogger(__name__)
@@ -47,7 +49,8 @@ _COPIED_AT_ONCE = 500  # records of a clone in one transaction
 class WritePorts:
     """What the writing verbs may reach; `feeder` is None where no projection must be fed.
 
-    `code_root` is the folder of the repository that sessions work in, "" where none is set.
+    `code_root` is the folder of the repository that sessions work in, "" where none is set. `merges_repeats`:
+    words that are said again as they were are kept once.
     """
 
     ledger: Ledger
@@ -55,6 +58,7 @@ class WritePorts:
     clock: Clock
     feeder: Feeder | None
     code_root: str = ""
+    merges_repeats: bool = False
 
 
 def add(request: AddRequest, ports: WritePorts, vectors: FloatArray | None = None) -> Written:
@@ -73,19 +77,35 @@ def add(request: AddRequest, ports: WritePorts, vectors: FloatArray | None = Non
     for draft in request.drafts:
         if draft.supersedes is not None:  # the ledger checks again; here it saves embedding in vain
             existing(draft.supersedes, ports.ledger, user_id)
-    entries = _entries(request, ports, vectors)
-    memory_ids = tuple(entry.record.id for entry in entries if entry.vector is not None)
-    now = entries[0].record.created_at
-    request_id = request.request_id or ports.clock.new_id()
-    outcome = Outcome(user_id, request_id, request.content_hash, memory_ids, now)
-    bind(ports)
+    for _ in range(_ATTEMPTS):
+        try:
+            return _stored(request, ports, vectors)
+        except RepeatedError:
+            continue  # somebody else said the same a moment ago
+    raise ConflictError(f"the same words of {user_id!r} come and go too often at once; try again")
+
+
+def _stored(request: AddRequest, ports: WritePorts, vectors: FloatArray | None) -> Written:
+    """Store what a write says that is new; raises RepeatedError where others say it at the same time."""
+    told = told_apart(request, ports.ledger) if ports.merges_repeats else all_new(request)
+    entries: list[Entry] = []
+    if told.fresh:
+        rows = None if vectors is None else vectors[list(told.fresh)]
+        entries = _entries(only(request, told.fresh), ports, rows, [told.keys[at] for at in told.fresh])
+        bind(ports)
+    new = [entry.record.id for entry in entries if entry.vector is not None]
+    memory_ids = told.ids(new)
+    request_id, now = request.request_id or ports.clock.new_id(), ports.clock.now()
+    outcome = Outcome(request.origin.user_id, request_id, request.content_hash, memory_ids, now)
     earlier = ports.ledger.insert(entries, outcome)
     if earlier is not None:
         return as_before(earlier, request.content_hash, ports)
+    if told.known:
+        ports.ledger.learn([Lesson(one, now, kind=LessonKind.RESTATED) for one in told.known.values()])
     stale = _schemas_of(_superseded_by(entries, ports), ports)
     if stale:
         ports.ledger.delete(stale)
-    return Written(memory_ids, request_id, project(ports))
+    return Written(memory_ids, request_id, project(ports), tuple(dict.fromkeys(told.known.values())))
 
 
 def update(memory_id: str, changed: Changed, ports: WritePorts, user_id: str | None = None) -> MemoryRecord:
@@ -253,8 +273,10 @@ def existing(memory_id: str, ledger: Ledger, user_id: str | None) -> MemoryRecor
     return record
 
 
-def _entries(request: AddRequest, ports: WritePorts, vectors: FloatArray | None) -> list[Entry]:
-    """Return the entries of a request: the raw exchange first, then its memories."""
+def _entries(
+    request: AddRequest, ports: WritePorts, vectors: FloatArray | None, keys: Sequence[str | None]
+) -> list[Entry]:
+    """Return the entries of a request: the raw exchange first, then its memories, recognised by `keys`."""
     now = ports.clock.now()
     ids = ports.clock.make_ids(now, len(request.drafts))
     raw: list[Entry] = []
@@ -272,8 +294,14 @@ def _entries(request: AddRequest, ports: WritePorts, vectors: FloatArray | None)
         vectors = ports.embedder.embed_documents([indexed_text(record) for record in records])
     rows = np.asarray(vectors, dtype=np.float32)
     searchable = [
-        Entry(record, rows[at], document_terms(record.content, record.context), draft.supersedes)
-        for at, (record, draft) in enumerate(zip(records, request.drafts, strict=True))
+        Entry(
+            record,
+            rows[at],
+            document_terms(record.content, record.context),
+            draft.supersedes,
+            repeat_key=key,
+        )
+        for at, (record, draft, key) in enumerate(zip(records, request.drafts, keys, strict=True))
     ]
     return [*raw, *searchable]
 

@@ -20,8 +20,9 @@ def test_hits_of_one_text_are_shown_once_with_the_others_listed(
 ) -> None:
     """The best stands for them; the next text takes the free place; scores are those without folding."""
     with open_client(backend, tmp_path) as client:
-        for content in ("green tea", text("coffee", 1), "Green tea!", text("water", 2), " green  tea "):
-            client.add(content, user_id="u1")
+        said = ("green tea", text("coffee", 1), "Green tea!", text("water", 2), " green  tea ")
+        for at, content in enumerate(said):
+            client.add(content, user_id="u1", session_id=f"s{at}")
         client.add("green tea", user_id="u2")
         plain = client.search("green tea", user_ids=["u1", "u2"], min_score=0, reader=reader)
     with open_client(backend, tmp_path, config=FOLDING) as client:
@@ -48,8 +49,8 @@ def test_hits_of_one_text_are_shown_once_with_the_others_listed(
 def test_without_the_setting_every_hit_is_shown(tmp_path: Path) -> None:
     """C14: five near-identical memories are five hits."""
     with open_client("faiss", tmp_path) as client:
-        for _ in range(5):
-            client.add("green tea", user_id="u1")
+        for at in range(5):
+            client.add("green tea", user_id="u1", session_id=f"s{at}")
         answer = client.search("green tea", user_ids=["u1"], limit=5)
     assert contents(answer) == ["green tea"] * 5
     assert not any("folded" in one for one in normal(answer))

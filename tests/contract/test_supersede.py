@@ -155,7 +155,7 @@ def test_a_chain_lives_through_copies_and_rebuilds(folder: Path, backend: str) -
         first = client.add("alpha", user_id="u", source="app")["memory_id"]
         for at in range(3):
             successor(client, f"beta {at}", first, source="mail")
-        client.add_extracted([f"filler {at}" for at in range(600)], user_id="u", source="web")
+        client.add_extracted([f"filler {at}" for at in range(600, 1200)], user_id="u", source="web")
         assert client.clone_user("u", "v")["copied_count"] == 1205
         assert client.doctor()["healthy"]
     settings = load_settings(config_for(backend, folder))
