@@ -128,8 +128,8 @@ def test_settings_that_are_none(tmp_path: Path) -> None:
         load_settings(dotenv=odd)
     with pytest.raises(ConfigurationError, match="MEMORY_SEARCH_RAISE"):
         load_settings(environ={"MEMORY_SEARCH_RAISE": "maybe"})
-    with pytest.raises(ConfigurationError, match="dynamics"):
-        load_settings({"dynamics": {}}, environ={})
+    with pytest.raises(ConfigurationError, match="topology"):
+        load_settings({"topology": {}}, environ={})
 
 
 def test_thresholds_of_other_scenes_are_checked(client: HyMemoryClient) -> None:

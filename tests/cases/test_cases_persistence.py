@@ -55,7 +55,7 @@ def test_c45_options_that_change_between_lives_lose_nothing(folder: Path, backen
     for life, option in enumerate(options):
         with open_client(backend, folder, config=option) as client:
             assert len(ids(client.search("alpha", user_ids=["u"]))) == life
-            client.add("alpha", user_id="u")
+            client.add(f"alpha {life}", user_id="u")
 
 
 @pytest.mark.parametrize("backend", LASTING)
