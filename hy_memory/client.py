@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from hy_memory.verbs.browsing import Browsing
+from hy_memory.verbs.facts import Facts
 from hy_memory.verbs.learning import Learning
 from hy_memory.verbs.searching import Searching
 from hy_memory.verbs.writing import Writing
@@ -23,3 +24,8 @@ class HyMemoryClient(Searching, Writing, Browsing, Learning):
     Raises:
         ConfigurationError: the settings cannot be used; the message says what to change.
     """
+
+    @property
+    def facts(self) -> Facts:
+        """The verbs of temporal facts."""
+        return Facts(self)

@@ -55,6 +55,10 @@ class Lifecycle:
                 self._pool = ThreadPoolExecutor(runtime.settings.threads, thread_name_prefix="hy_memory")
             return self._pool
 
+    def runtime(self) -> Runtime:
+        """Return what the client works with; raises ClosedError after `close`."""
+        return self._open()
+
     def _open(self) -> Runtime:
         runtime = self._runtime
         if runtime is None:

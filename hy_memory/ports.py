@@ -17,6 +17,7 @@ import numpy.typing as npt
 
 from hy_memory.edit_source import EditSource
 from hy_memory.extraction_queue import ExtractionQueue
+from hy_memory.fact_source import FactSource
 from hy_memory.filters.scope import ScopedFilter
 from hy_memory.ranking.calibration import Calibration
 from hy_memory.use_source import UseSource
@@ -249,7 +250,7 @@ class EmbeddingService(Protocol):
         ...
 
 
-class Ledger(PointSource, EditSource, ExtractionQueue, UseSource, Protocol):
+class Ledger(PointSource, EditSource, ExtractionQueue, UseSource, FactSource, Protocol):
     """The truth: every record, version, vector and change. Each writing verb is one transaction.
 
     Raises LedgerError where the store cannot be read or written; nothing of a failed write remains.

@@ -1,8 +1,8 @@
 """The ledger's tables: one schema for SQLite and PostgreSQL.
 
 Text lives in `records.content`, `records.context`, `records.claims`, `versions.content`,
-`versions.context`, `edits.words`, `edits.pieces`, `edits.content` (by zlib) and, where a writer put it
-there, `outcomes.answer`; nothing else holds any. JSON is kept
+`versions.context`, `edits.words`, `edits.pieces`, `edits.content` (by zlib), the names and values
+of `facts` and, where a writer put it there, `outcomes.answer`; nothing else holds any. JSON is kept
 as ASCII text, so that both engines give back exactly what was stored, whatever characters or numbers it
 holds.
 """
@@ -24,7 +24,7 @@ from sqlalchemy import (
     text,
 )
 
-REVISION = "0008"
+REVISION = "0009"
 """The newest migration; a test holds it equal to Alembic's own head."""
 
 METADATA = MetaData()
@@ -203,6 +203,58 @@ repeats = Table(  # how words are recognised that are said again; a row goes wit
     Column("repeat_key", KEY, primary_key=True),  # a digest: it tells nothing of the text
     Column("record_id", KEY, ForeignKey("records.id", ondelete="CASCADE"), nullable=False),
     Index("repeats_by_record", "record_id"),
+    sqlite_with_rowid=False,
+)
+
+facts = Table(  # temporal facts: rows are closed, never changed otherwise, and go with their user
+    "facts",
+    METADATA,
+    Column("row_id", KEY, primary_key=True),
+    Column("fact_id", KEY, nullable=False),
+    Column("user_id", KEY, nullable=False),
+    Column("subject", Text, nullable=False),
+    Column("subject_key", KEY, nullable=False),
+    Column("predicate", KEY, nullable=False),
+    Column("object", Text, nullable=False),
+    Column("object_key", KEY, nullable=False),
+    Column("valid_from", Double, nullable=False),
+    Column("valid_to", Double),
+    Column("recorded_from", Double, nullable=False),
+    Column("recorded_to", Double),
+    Column("confidence", Double, nullable=False),
+    Column("source", KEY, nullable=False),
+    Column("memory_id", KEY, ForeignKey("records.id", ondelete="SET NULL")),
+    Index("facts_by_subject", "user_id", "subject_key", "predicate"),
+    Index("facts_by_memory", "memory_id"),
+    sqlite_with_rowid=False,
+)
+
+fact_aliases = Table(
+    "fact_aliases",
+    METADATA,
+    Column("user_id", KEY, primary_key=True),
+    Column("alias_key", KEY, primary_key=True),
+    Column("entity_key", KEY, nullable=False),
+    sqlite_with_rowid=False,
+)
+
+fact_predicates = Table(
+    "fact_predicates",
+    METADATA,
+    Column("user_id", KEY, primary_key=True),
+    Column("predicate", KEY, primary_key=True),
+    Column("is_multi", BigInteger, nullable=False),
+    sqlite_with_rowid=False,
+)
+
+fact_relations = Table(
+    "fact_relations",
+    METADATA,
+    Column("user_id", KEY, primary_key=True),
+    Column("from_id", KEY, primary_key=True),
+    Column("to_id", KEY, primary_key=True),
+    Column("kind", KEY, primary_key=True),
+    Column("recorded_at", Double, nullable=False),
     sqlite_with_rowid=False,
 )
 

@@ -6,13 +6,16 @@ from collections.abc import Generator, Mapping, Sequence
 from contextlib import contextmanager
 
 from hy_memory.clock import Clock
+from hy_memory.fact_source import FactEdit
 from hy_memory.ledger.database import Database
 from hy_memory.ledger.edits import EditTable
 from hy_memory.ledger.extractions import ExtractionTable
+from hy_memory.ledger.facts import FactTable
 from hy_memory.ledger.repeats import RepeatTable
 from hy_memory.ledger.transaction import Transaction
 from hy_memory.ledger.uses import UseTable
 from hy_memory.values.code import CodeEdit, Ground
+from hy_memory.values.fact import Fact, FactChange, FactRelation, FactRules
 from hy_memory.values.use import Lesson, Use
 from hy_memory.values.write import Pending, Settlement
 
@@ -27,6 +30,7 @@ class SideTables:
         self._extractions = ExtractionTable(database)
         self._uses = UseTable(database)
         self._repeats = RepeatTable(database)
+        self._facts = FactTable(database)
 
     # what waits for a language model
 
@@ -66,6 +70,53 @@ class SideTables:
             transaction.relink(settlement.linked)
             transaction.rewrite(settlement.retired)
             return True
+
+    # temporal facts
+
+    def facts(self, user_id: str, subject_keys: Sequence[str] | None = None) -> tuple[Fact, ...]:
+        """Return a user's facts, every row there ever was."""
+        with self._database.read() as cursor:
+            return self._facts.read(cursor, user_id, subject_keys)
+
+    def fact_rules(self, user_id: str) -> FactRules:
+        """Return what a user declared."""
+        with self._database.snapshot() as cursor:
+            return self._facts.rules(cursor, user_id)
+
+    def edit_facts(self, user_id: str, edit: FactEdit) -> FactChange:
+        """Change a user's facts."""
+        with self._writing() as transaction:
+            cursor = transaction.cursor
+            believed = self._facts.believed(cursor, user_id)
+            at = max([transaction.at, *(row.recorded_from for row in believed)])  # a clock may go back
+            change = edit(believed, self._facts.rules(cursor, user_id), at)
+            self._facts.apply(cursor, change, at)
+            return change
+
+    def keep_alias(self, user_id: str, alias_key: str, entity_key: str) -> None:
+        """Let a name mean an entity."""
+        with self._writing() as transaction:
+            self._facts.keep_alias(transaction.cursor, user_id, alias_key, entity_key)
+
+    def keep_predicate(self, user_id: str, predicate: str, is_multi: bool) -> None:
+        """Remember how many values a predicate holds."""
+        with self._writing() as transaction:
+            self._facts.keep_predicate(transaction.cursor, user_id, predicate, is_multi)
+
+    def relate_facts(self, relation: FactRelation) -> None:
+        """Remember a tie between facts."""
+        with self._writing() as transaction:
+            self._facts.relate(transaction.cursor, relation)
+
+    def fact_relations(self, user_id: str, fact_id: str) -> tuple[FactRelation, ...]:
+        """Return the ties of a fact."""
+        with self._database.read() as cursor:
+            return self._facts.relations(cursor, user_id, fact_id)
+
+    def copy_facts(self, source_user: str, target_user: str, renamed: Mapping[str, str]) -> None:
+        """Give one user the facts of another."""
+        with self._writing() as transaction:
+            self._facts.copy(transaction.cursor, source_user, target_user, renamed)
 
     # what is said again
 

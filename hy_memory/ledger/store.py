@@ -85,6 +85,7 @@ class SqlLedger(SideTables):
             removed = transaction.remove(Selection(self._database, where).ids(transaction.cursor))
             if where.tree == EVERYTHING:
                 transaction.forget_outcomes(where.user_ids)
+                self._facts.forget(transaction.cursor, where.user_ids)
             self._closings.forget(transaction.cursor, where)
             return removed
 

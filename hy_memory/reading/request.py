@@ -92,7 +92,7 @@ def search_request(
         intentions=bucket(where, layers, Layer.L7_INTENTION, intention_limit, min_score=least, now=now),
         asked_at=now,
         created_after=None if created_after is None else to_epoch("created_after", created_after),
-        created_before=None if created_before is None else _until("created_before", created_before),
+        created_before=None if created_before is None else parse_until("created_before", created_before),
         query_embedding=parse_embedding(query_embedding, asked.embedder),
         rerank=reranked,
         neighbours=asked.neighbours,
@@ -230,17 +230,17 @@ def _period(after: object, before: object) -> Sequence[Filter]:
     if after is not None:
         parts.append(Compare("event_at", Op.GTE, to_epoch("created_after", after)))
     if before is not None:
-        parts.append(Compare("event_at", Op.LTE, _until("created_before", before)))
+        parts.append(Compare("event_at", Op.LTE, parse_until("created_before", before)))
     return parts
 
 
 def parse_as_of(value: object, now: float) -> float | None:
     """Return the earlier moment that is asked about; None for now, which a later one means too."""
-    at = None if value is None else _until("as_of", value)
+    at = None if value is None else parse_until("as_of", value)
     return None if at is None or at >= now else at
 
 
-def _until(name: str, value: object) -> float:
+def parse_until(name: str, value: object) -> float:
     """Return an upper bound, inclusive; a bare day includes that whole day."""
     bound = to_epoch(name, value)
     whole_day = is_date_only(value) and bound + _DAY < LATEST

@@ -105,6 +105,14 @@ def score(name: str, value: object) -> float:
     return number
 
 
+def share(name: str, value: object) -> float:
+    """Return a number in [0, 1]."""
+    number = real(value)
+    if number is None or not 0.0 <= number <= 1.0:
+        raise InvalidArgumentError(name, value, "give a number from 0 to 1")
+    return number
+
+
 def real(value: object) -> float | None:
     """Return a number as a float, infinite where it is too large for one; None for anything else."""
     if isinstance(value, bool) or not isinstance(value, Real):

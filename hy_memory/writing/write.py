@@ -251,6 +251,7 @@ def _clone(source_user: str, target_user: str, ports: WritePorts) -> int:
         ports.ledger.insert(entries)
     ports.ledger.copy_edits(source_user, target_user, renamed)
     ports.ledger.copy_uses(renamed, target_user)
+    ports.ledger.copy_facts(source_user, target_user, renamed)
     return len(records)
 
 

@@ -23,7 +23,7 @@ VERBS = (
     "list_memories", "memory_stats", "history", "get_recent_history", "get_write_outcome", "doctor", "evolve",
     "get_user_profile", "finalize_session", "extract", "pin", "unpin", "reinforce", "use_of", "drain",
 )  # fmt: skip
-OPENING = {"from_config", "close", "async_close", "pool"}
+OPENING = {"from_config", "close", "async_close", "pool", "runtime", "facts"}
 """What every client has beside its verbs."""
 
 

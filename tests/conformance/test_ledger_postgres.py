@@ -115,6 +115,8 @@ def test_a_store_without_claims_gets_room_for_them(store: Ledger, url: str, tmp_
         connection.execute(f"DROP TABLE {SCHEMA}.extractions")
         connection.execute(f"DROP TABLE {SCHEMA}.uses")
         connection.execute(f"DROP TABLE {SCHEMA}.repeats")
+        for name in ("facts", "fact_aliases", "fact_predicates", "fact_relations"):
+            connection.execute(f"DROP TABLE {SCHEMA}.{name}")
         for name in ("tags", "attributes", "context", "expires_at"):
             connection.execute(f"ALTER TABLE {SCHEMA}.versions DROP COLUMN {name}")
         connection.execute(f"UPDATE {SCHEMA}.alembic_version SET version_num = '0001'")

@@ -32,7 +32,8 @@ def _mixed(client: HyMemoryClient, number: int, barrier: threading.Barrier) -> s
         if dice < 0.4 or not mine:
             mine.append(client.add(text(f"alpha {number} {at}", at % 9), user_id=user_id)["memory_id"])
         elif dice < 0.5:
-            mine += client.add_extracted([f"beta {number} {at}", "gamma"], user_id=user_id)["memory_ids"]
+            both = [f"beta {number} {at}", f"gamma {number} {at}"]
+            mine += client.add_extracted(both, user_id=user_id)["memory_ids"]
         elif dice < 0.6:
             client.update(chance.choice(mine), f"delta {number} {at}")
         elif dice < 0.7:

@@ -19,6 +19,7 @@ from hy_memory.errors import ClosedError
 from hy_memory.ports import Ledger
 from hy_memory.testing.contracts.ledger_edits import LedgerEdits
 from hy_memory.testing.contracts.ledger_extractions import LedgerExtractions
+from hy_memory.testing.contracts.ledger_facts import LedgerFacts
 from hy_memory.testing.contracts.ledger_moments import LedgerMoments
 from hy_memory.testing.contracts.ledger_reading import LedgerReading
 from hy_memory.testing.contracts.ledger_rows import entry, kept, listed, point_bytes, updated
@@ -39,6 +40,7 @@ class LedgerContract(
     LedgerEdits,
     LedgerExtractions,
     LedgerUses,
+    LedgerFacts,
 ):
     """Every promise of `Ledger`; a store passes all of it or is no ledger."""
 

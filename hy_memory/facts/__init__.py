@@ -1,0 +1,1 @@
+"""Facts with two times: when they held, and when that was known."""
