@@ -69,6 +69,7 @@ bench-scaling: $(VENV)/.dev
 
 docs: $(VENV)/.local
 	@$(BIN)/python docs/generate.py
+	@$(BIN)/python docs/curves.py
 
 clean:
 	rm -rf $(VENV) $(VENV)-torch .venv-peers .bench-peers .bench-scaling .pytest_cache .ruff_cache .hypothesis .import_linter_cache

@@ -11,6 +11,7 @@ import functools
 import inspect
 import json
 import operator
+from collections.abc import Iterator
 from pathlib import Path
 from types import NoneType, UnionType
 from typing import (
@@ -174,11 +175,20 @@ def errors_page() -> str:
     return _NOTE + _ERRORS.format(tree=tree, table="\n".join(rows))
 
 
+def _commands(group: Any, before: str = "") -> Iterator[tuple[str, Any]]:
+    """Yield every command with its whole name; a group of them is told by its commands."""
+    for name, command in group.commands.items():
+        if hasattr(command, "commands"):
+            yield from _commands(command, f"{before}{name} ")
+        else:
+            yield f"{before}{name}", command
+
+
 def cli_page() -> str:
     """Return the page of the command line, from the commands' own help texts."""
     group = typer.main.get_command(app)
     lines = [_NOTE + "# Command line\n", _paragraphs(group.help), "", *_table(group.params)]
-    for name, command in group.commands.items():
+    for name, command in _commands(group):
         arguments = [one for one in command.params if one.param_type_name == "argument"]
         usage = " ".join(["hy-memory", name, *(one.metavar or one.name.upper() for one in arguments)])
         options = " [OPTIONS]" if len(arguments) < len(command.params) else ""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import runpy
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -15,6 +16,13 @@ PAGES: dict[str, str] = runpy.run_path(str(ROOT / "docs" / "generate.py"))["page
 def test_page_is_up_to_date(name: str) -> None:
     written = (ROOT / "docs" / "reference" / name).read_text(encoding="utf-8")
     assert written == PAGES[name], "run: python docs/generate.py"
+
+
+def test_curves_are_those_of_the_functions() -> None:
+    figures: dict[str, Any] = runpy.run_path(str(ROOT / "docs" / "curves.py"))["FIGURES"]
+    for name, figure in figures.items():
+        written = (ROOT / "docs" / "concepts" / name).read_text(encoding="utf-8")
+        assert written == figure(), "run: python docs/curves.py"
 
 
 def test_no_schema_is_left_of_a_verb_that_is_gone() -> None:
@@ -33,6 +41,11 @@ def test_every_command_and_variable_is_there() -> None:
         "profile",
         "import",
         "extract",
+        "pin",
+        "unpin",
+        "use",
+        "facts add",
+        "facts timeline",
         "reindex",
         "reembed",
         "doctor",
