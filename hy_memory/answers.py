@@ -107,12 +107,15 @@ class FoundItem(Item):
     """A memory that a search found, with its score in [0, 1] and the leg that found it.
 
     `superseded_elsewhere`: there is a newer one, in a source that the caller's source filter leaves out.
+    A section of a long text names the memory that holds all of it in `part_of`, and its `position` there.
     `episode_id`, `capsule_memories` and `timeline` are there together, where its episode holds more.
     """
 
     score: Score
     retrieval_source: str
     rerank_score: NotRequired[Score]
+    part_of: NotRequired[str]
+    position: NotRequired[Count]
     evolution_chain: NotRequired[list[ChainEntry]]
     superseded_elsewhere: NotRequired[bool]
     folded: NotRequired[list[FoldedItem]]
@@ -144,6 +147,8 @@ class StoredItem(Item):
     supersedes: str | None
     superseded_by: str | None
     evidence_ids: list[str]
+    part_of: NotRequired[str]
+    position: NotRequired[Count]
     versions: NotRequired[list[StoredVersion]]
 
 

@@ -147,7 +147,7 @@ def degraded_parts(parts: Sequence[Degradation]) -> list[DegradedPart]:
 
 def item(record: MemoryRecord) -> StoredItem:
     """Return a record as `get` and `list_memories` show it."""
-    return {
+    shown: StoredItem = {
         "memory_id": record.id,
         "content": record.content,
         "layer": record.layer.value,
@@ -169,6 +169,9 @@ def item(record: MemoryRecord) -> StoredItem:
         "superseded_by": record.superseded_by,
         "evidence_ids": list(record.evidence_ids),
     }
+    if record.part_of is not None and record.position is not None:
+        shown["part_of"], shown["position"] = record.part_of, record.position
+    return shown
 
 
 def _own(record: MemoryRecord) -> dict[str, Json]:
@@ -238,6 +241,8 @@ def _hit(hit: Hit, explain: Explain) -> FoundItem:
     }
     if hit.rerank_score is not None:
         shown["rerank_score"] = hit.rerank_score
+    if record.part_of is not None and record.position is not None:
+        shown["part_of"], shown["position"] = record.part_of, record.position
     if record.status is Status.SUPERSEDED:
         shown["superseded_elsewhere"] = True
     if hit.chain:

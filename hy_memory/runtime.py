@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Protocol, cast
 
@@ -182,7 +182,7 @@ def open_runtime(settings: Settings, service: object = None, clock: Clock | None
         conversations=conversations,
         reading=timed(reading, workers),
         moments=open_moments(settings, ledger, embedder, workers),
-        writing=WritePorts(ledger, embedder, clock, feeder, chain.root, settings.dynamics.merge_repeats),
+        writing=_writing(settings, WritePorts(ledger, embedder, clock, feeder, chain.root)),
         chain=chain,
         learner=learner,
         uses=uses,
@@ -236,6 +236,14 @@ def _entities(settings: Settings, ledger: Ledger, opened: ExitStack) -> EntityIn
     entities = open_entities(settings, ledger)
     opened.callback(entities.close)
     return entities
+
+
+def _writing(settings: Settings, ports: WritePorts) -> WritePorts:
+    """Return what writing may reach, with what it is to do with repeats and long texts."""
+    section = settings.dynamics
+    return replace(
+        ports, merges_repeats=section.merge_repeats, section_above_tokens=section.section_above_tokens
+    )
 
 
 def _learning(

@@ -9,13 +9,17 @@ from hy_memory.values.use import Lesson, Use
 
 
 class UseSource(Protocol):
-    """How memories were used, and which say what is said again; both go with their record."""
+    """How memories were used, which say what is said again, and their sections; all go with their record."""
 
     def repeats(self, user_id: str, keys: Sequence[str]) -> dict[str, str]:
         """Return the id of the user's record that each of `keys` (digests of `Entry`) means, by key.
 
         A digest means a record while it is current and was never changed; others are left out.
         """
+        ...
+
+    def parts(self, record_ids: Sequence[str]) -> tuple[str, ...]:
+        """Return the ids of the sections of records, in order; most have none."""
         ...
 
     def uses(self, record_ids: Sequence[str]) -> dict[str, Use]:

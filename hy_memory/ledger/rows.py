@@ -87,6 +87,8 @@ def record_row(record: MemoryRecord, version: int, request_id: str | None) -> tu
         version,
         request_id,
         to_json([[one.field, one.value, one.is_past] for one in record.claims]) if record.claims else None,
+        record.part_of,
+        record.position,
     )
 
 
@@ -114,6 +116,8 @@ def to_record(row: Row) -> MemoryRecord:
         _texts(row[18]),
         row[19],
         _claims(row[20]),
+        row[21],
+        row[22],
     )
 
 

@@ -24,7 +24,7 @@ from sqlalchemy import (
     text,
 )
 
-REVISION = "0009"
+REVISION = "0010"
 """The newest migration; a test holds it equal to Alembic's own head."""
 
 METADATA = MetaData()
@@ -32,6 +32,7 @@ STAMP = MetaData()
 """Alembic's own table, declared so that a new store can be stamped without importing Alembic."""
 
 _HAS_CLAIMS = text("claims IS NOT NULL")
+_IS_PART = text("part_of IS NOT NULL")
 
 KEY = Text().with_variant(Text(collation="C"), "postgresql")
 """Ids and names. "C" makes PostgreSQL order them by code point, as SQLite and Python do."""
@@ -63,8 +64,11 @@ records = Table(
     Column("version", BigInteger, nullable=False),
     Column("request_id", KEY),  # the request that made it, to find an outcome that may quote its text
     Column("claims", Text),  # NULL where there are none, which is nearly everywhere
+    Column("part_of", KEY),  # the record that holds all of a long text; NULL for all but its sections
+    Column("position", BigInteger),
     Index("records_by_time", "user_id", "created_at", "id"),
     Index("records_by_session", "user_id", "session_id", "created_at", "id"),
+    Index("records_by_root", "part_of", sqlite_where=_IS_PART, postgresql_where=_IS_PART),
     Index(  # the few that a profile is made of: it costs the same however much else the user has
         "records_with_claims", "user_id", "id", sqlite_where=_HAS_CLAIMS, postgresql_where=_HAS_CLAIMS
     ),

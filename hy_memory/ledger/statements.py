@@ -108,6 +108,12 @@ class Statements:
         return self.prepare(select(*RECORD_COLUMNS).where(self.is_among(records.c.id, "ids")))
 
     @cached_property
+    def parts_of(self) -> Prepared:
+        """Parameters: ids."""
+        c = records.c
+        return self.prepare(select(c.id).where(self.is_among(c.part_of, "ids")).order_by(c.position, c.id))
+
+    @cached_property
     def insert_record(self) -> Prepared:
         """A `record_row`."""
         return self._insert(records)

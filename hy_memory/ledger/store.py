@@ -115,6 +115,11 @@ class SqlLedger(SideTables):
         rows = self._rows(self._sql.records_by_ids, ids=self._database.pack(ids))
         return {row[0]: to_record(row) for row in rows}
 
+    def parts(self, record_ids: Sequence[str]) -> tuple[str, ...]:
+        """Return the sections of records."""
+        rows = self._rows(self._sql.parts_of, ids=self._database.pack(record_ids))
+        return tuple(row[0] for row in rows)
+
     def page(self, where: ScopedFilter, query: ListQuery) -> Page:
         """Return a page of what `where` admits."""
         with self._database.snapshot() as cursor:

@@ -24,8 +24,9 @@ _MANY = 1000  # turns from which on a pause of the collector is worth two calls 
 IS_TURN = and_(
     records.c.status == Status.ACTIVE.value,
     or_(*(records.c.layer == layer.value for layer in NORMAL_LAYERS)),
+    records.c.part_of.is_(None),
 )
-"""The records that are turns."""
+"""The records that are turns: nobody says the sections of a text one by one."""
 
 
 class TurnReader:

@@ -193,7 +193,7 @@ class _PastTurns:
 
 
 def _is_turn(record: MemoryRecord) -> bool:
-    return record.status is Status.ACTIVE and record.layer in NORMAL_LAYERS
+    return record.status is Status.ACTIVE and record.layer in NORMAL_LAYERS and record.part_of is None
 
 
 def _turn(one: MemoryRecord) -> Turn:

@@ -35,11 +35,11 @@ class DynamicsSection(Section):
         description="keep words that are said again as they were once, and count the repetition",
         json_schema_extra=env("MEMORY_DYNAMICS_MERGE_REPEATS"),
     )
-    cold_days: float = Field(
-        default=90.0,
-        gt=0,
-        description="days without use after which `sweep` takes a faded memory out of the index",
-        json_schema_extra=env("MEMORY_DYNAMICS_COLD_DAYS"),
+    section_above_tokens: int = Field(
+        default=8000,
+        ge=200,
+        description="tokens, as they are estimated, from which on a text is stored in sections too",
+        json_schema_extra=env("MEMORY_DYNAMICS_SECTION_ABOVE_TOKENS"),
     )
     learn_seconds: float = Field(
         default=1.0,

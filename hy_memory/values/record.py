@@ -57,7 +57,8 @@ class MemoryRecord:
 
     `context` holds words for the keyword index alone (date, caption): they never enter the
     embedded text nor `content`. `evidence_ids` are the records this one was derived from.
-    `version` counts from 1 and grows with each update. `claims` are of the text it has now.
+    `version` counts from 1 and grows with each update. `claims` are of the text it has now. A section of a
+    long text names in `part_of` the record that holds all of it; `position` counts sections from 0.
     """
 
     id: str
@@ -81,6 +82,8 @@ class MemoryRecord:
     evidence_ids: tuple[str, ...] = ()
     version: int = 1
     claims: tuple[RecordClaim, ...] = ()
+    part_of: str | None = None
+    position: int | None = None
 
     @property
     def event_at(self) -> float:

@@ -8,18 +8,14 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
-import numpy as np
-
-from hy_memory.clock import Clock
 from hy_memory.errors import ConflictError, InvalidArgumentError, MemoryNotFoundError, RepeatedError
 from hy_memory.filters.scope import ScopedFilter, scoped
 from hy_memory.filters.tree import EVERYTHING, Compare, Op, all_of
 from hy_memory.identity import check_same, identity_of
 from hy_memory.pipeline import Guarded, guard
-from hy_memory.ports import Embedder, Ledger
-from hy_memory.projection import Feeder
+from hy_memory.ports import Ledger
 from hy_memory.ranking.bm25 import document_terms
 from hy_memory.values.lane import partitions, user_of
 from hy_memory.values.point import FloatArray
@@ -29,36 +25,24 @@ from hy_memory.values.write import Entry, ListQuery, Outcome, Written
 from hy_memory.writing.compose import (
     claims_of,
     keyword_context,
-    raw_exchange,
-    record_of,
     with_renamed,
     without_memory,
 )
+from hy_memory.writing.entries import WritePorts, entries_of
 from hy_memory.writing.evidence import is_lone_turn, orphaned, unlearned
 from hy_memory.writing.lineage import relinked, whole_chains
+from hy_memory.writing.parts import refuse_parts
 from hy_memory.writing.quotes import quoting_schemas
 from hy_memory.writing.repeats import all_new, only, told_apart
 from hy_memory.writing.request import AddRequest, Changed
 
 _log = logging.getLogger(__name__)
 _ATTEMPTS = 20  # updates of one memory that may overtake this one before it gives up
+_LONG = (
+    "this is a long text, stored in sections: store the new one with"
+    " add_extracted([{'content': …, 'supersedes': memory_id}])"
+)
 _COPIED_AT_ONCE = 500  # records of a clone in one transaction
-
-
-@dataclass(frozen=True, slots=True)
-class WritePorts:
-    """What the writing verbs may reach; `feeder` is None where no projection must be fed.
-
-    `code_root` is the folder of the repository that sessions work in, "" where none is set. `merges_repeats`:
-    words that are said again as they were are kept once.
-    """
-
-    ledger: Ledger
-    embedder: Embedder
-    clock: Clock
-    feeder: Feeder | None
-    code_root: str = ""
-    merges_repeats: bool = False
 
 
 def add(request: AddRequest, ports: WritePorts, vectors: FloatArray | None = None) -> Written:
@@ -91,9 +75,9 @@ def _stored(request: AddRequest, ports: WritePorts, vectors: FloatArray | None) 
     entries: list[Entry] = []
     if told.fresh:
         rows = None if vectors is None else vectors[list(told.fresh)]
-        entries = _entries(only(request, told.fresh), ports, rows, [told.keys[at] for at in told.fresh])
+        entries = entries_of(only(request, told.fresh), ports, rows, [told.keys[at] for at in told.fresh])
         bind(ports)
-    new = [entry.record.id for entry in entries if entry.vector is not None]
+    new = [one.record.id for one in entries if one.vector is not None and one.record.part_of is None]
     memory_ids = told.ids(new)
     request_id, now = request.request_id or ports.clock.new_id(), ports.clock.now()
     outcome = Outcome(request.origin.user_id, request_id, request.content_hash, memory_ids, now)
@@ -102,7 +86,8 @@ def _stored(request: AddRequest, ports: WritePorts, vectors: FloatArray | None) 
         return as_before(earlier, request.content_hash, ports)
     if told.known:
         ports.ledger.learn([Lesson(one, now, kind=LessonKind.RESTATED) for one in told.known.values()])
-    stale = _schemas_of(_superseded_by(entries, ports), ports)
+    old = _superseded_by(entries, ports)
+    stale = [*_schemas_of(old, ports), *ports.ledger.parts([one.id for one in old])]
     if stale:
         ports.ledger.delete(stale)
     return Written(memory_ids, request_id, project(ports), tuple(dict.fromkeys(told.known.values())))
@@ -117,6 +102,9 @@ def update(memory_id: str, changed: Changed, ports: WritePorts, user_id: str | N
             raise InvalidArgumentError(
                 "memory_id", memory_id, "this is a raw turn, which is kept as it was said"
             )
+        refuse_parts([record])
+        if ports.ledger.parts([memory_id]):
+            raise InvalidArgumentError("memory_id", memory_id, _LONG)
         fresh = _changed(record, changed, ports.clock.now())
         vector = _vector_after(record, fresh, made, ports)
         try:
@@ -156,6 +144,8 @@ def delete(memory_ids: Sequence[str], ports: WritePorts, user_id: str | None = N
         ]
         if not found:
             return 0
+        refuse_parts(found, frozenset(one.id for one in found))
+        parts = ports.ledger.parts([one.id for one in found])
         count = len(found)
         found += orphaned(found, {record.id for record in found}, ports.ledger)
         orphans, retold = unlearned(found, {record.id for record in found}, ports.ledger)
@@ -165,7 +155,7 @@ def delete(memory_ids: Sequence[str], ports: WritePorts, user_id: str | None = N
         rewritten += retold
         emptied += _schemas_of(found, ports)
         try:
-            ports.ledger.delete([*sorted(gone), *emptied], rewritten)
+            ports.ledger.delete([*sorted(gone), *parts, *emptied], rewritten)
         except ConflictError:
             continue  # another delete took something out of the same exchange; look again
         project(ports)
@@ -274,39 +264,6 @@ def existing(memory_id: str, ledger: Ledger, user_id: str | None) -> MemoryRecor
     return record
 
 
-def _entries(
-    request: AddRequest, ports: WritePorts, vectors: FloatArray | None, keys: Sequence[str | None]
-) -> list[Entry]:
-    """Return the entries of a request: the raw exchange first, then its memories, recognised by `keys`."""
-    now = ports.clock.now()
-    ids = ports.clock.make_ids(now, len(request.drafts))
-    raw: list[Entry] = []
-    evidence: tuple[str, ...] = ()
-    if request.keeps_raw:
-        evidence = (ports.clock.new_id(),)
-        origin = replace(request.origin, layer=Layer.L1_RAW, tags=(), evidence_ids=(), expires_at=None)
-        exchange = replace(request.drafts[0], content=raw_exchange(request.drafts, ids), metadata={})
-        record = replace(record_of(exchange, origin, evidence[0], now, ()), context="")
-        raw.append(Entry(record, is_pending=request.is_pending))
-    records = [
-        record_of(d, request.origin, one, now, evidence) for d, one in zip(request.drafts, ids, strict=True)
-    ]
-    if vectors is None:
-        vectors = ports.embedder.embed_documents([indexed_text(record) for record in records])
-    rows = np.asarray(vectors, dtype=np.float32)
-    searchable = [
-        Entry(
-            record,
-            rows[at],
-            document_terms(record.content, record.context),
-            draft.supersedes,
-            repeat_key=key,
-        )
-        for at, (record, draft, key) in enumerate(zip(records, request.drafts, keys, strict=True))
-    ]
-    return [*raw, *searchable]
-
-
 def as_before(earlier: Outcome, content_hash: str, ports: WritePorts) -> Written:
     """Return the first outcome again; it is searchable only while what it stored is still there.
 
@@ -358,6 +315,7 @@ def _copied(record: MemoryRecord, user_id: str, renamed: dict[str, str]) -> Memo
         supersedes=renamed.get(record.supersedes or ""),
         superseded_by=renamed.get(record.superseded_by or ""),
         evidence_ids=tuple(renamed[one] for one in record.evidence_ids if one in renamed),
+        part_of=renamed.get(record.part_of or ""),
         attributes={
             key: _with_ids(value, renamed) if is_reserved(record, key) else value
             for key, value in record.attributes.items()

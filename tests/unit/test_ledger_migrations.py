@@ -109,7 +109,7 @@ def test_a_store_without_claims_gets_room_for_them(tmp_path: Path) -> None:
     assert "claims" not in _statements(tmp_path)["records"]
     connection = sqlite3.connect(tmp_path / FILE)
     old = entry("a", "u", "I live in Lyon").record
-    row = record_row(old, 1, None)[:-1]
+    row = record_row(old, 1, None)[:-3]  # without claims, part_of and position
     connection.execute(f"INSERT INTO records VALUES ({','.join('?' * len(row))})", row)
     connection.execute("INSERT INTO tallies VALUES ('u', 'l2_fact', 'active', 1)")
     connection.commit()
