@@ -7,7 +7,7 @@
 PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
-DEV_EXTRAS := dev,local,onnx,qdrant,chroma,llm,postgres,coding
+DEV_EXTRAS := dev,local,onnx,qdrant,chroma,llm,postgres,coding,documents
 PYTEST_ARGS ?= -n auto
 BENCH_ARGS ?=
 PEERS_ARGS ?=

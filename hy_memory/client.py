@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from hy_memory.verbs.browsing import Browsing
+from hy_memory.verbs.documents import Documents
 from hy_memory.verbs.facts import Facts
 from hy_memory.verbs.learning import Learning
 from hy_memory.verbs.searching import Searching
-from hy_memory.verbs.writing import Writing
 
 
-class HyMemoryClient(Searching, Writing, Browsing, Learning):
+class HyMemoryClient(Searching, Documents, Browsing, Learning):
     """A memory that can be searched.
 
     Thread-safe; one client serves a whole process. Every verb has an `async_` twin of the same

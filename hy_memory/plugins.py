@@ -36,6 +36,13 @@ LATE_INTERACTION = "hy_memory.reranking.late_interaction:open_reranker"
 LLM = "hy_memory.llm.openai:open_chat_model"
 CODE_HISTORY = "hy_memory.work.history:with_chain"
 REPOSITORIES = "hy_memory.chain.git_history:Repositories"
+DOCUMENTS = {
+    "text": "hy_memory.documents.text:read",
+    "markdown": "hy_memory.documents.markdown:read",
+    "html": "hy_memory.documents.html:read",
+    "pdf": "hy_memory.documents.pdf:read",
+    "docx": "hy_memory.documents.docx:read",
+}
 LEDGER = "hy_memory.ledger.open:open_ledger"
 
 _EXTRA_OF = {
@@ -49,6 +56,10 @@ _EXTRA_OF = {
     "transformers": ("rerank", "transformers"),
     "openai": ("llm", "openai"),
     "psycopg": ("postgres", "psycopg"),
+    "markdown_it": ("documents", "markdown-it-py"),
+    "bs4": ("documents", "beautifulsoup4"),
+    "pypdf": ("documents", "pypdf"),
+    "docx": ("documents", "python-docx"),
 }
 
 

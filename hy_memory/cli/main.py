@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from hy_memory import __version__
-from hy_memory.cli import admin, dynamics, facts, memory
+from hy_memory.cli import admin, documents, dynamics, facts, memory
 from hy_memory.cli.session import Commands, log_to_stderr
 
 app = typer.Typer(
@@ -47,6 +47,7 @@ def main(
 
 
 memory.register(app)
+documents.register(app)
 dynamics.register(app)
 app.add_typer(facts.app, name="facts")
 admin.register(app)

@@ -17,6 +17,10 @@ MODULES = sorted(PACKAGE.rglob("*.py"))
 
 HOMES = {
     "alembic": ("ledger/",),
+    "bs4": ("documents/",),
+    "docx": ("documents/",),
+    "markdown_it": ("documents/",),
+    "pypdf": ("documents/",),
     "chromadb": ("vectors/chroma/",),
     "dotenv": ("settings/",),
     "faiss": ("vectors/faiss/",),

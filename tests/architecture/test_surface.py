@@ -22,6 +22,7 @@ VERBS = (
     "search", "context", "add", "add_extracted", "update", "delete", "delete_all", "clone_user", "get",
     "list_memories", "memory_stats", "history", "get_recent_history", "get_write_outcome", "doctor", "evolve",
     "get_user_profile", "finalize_session", "extract", "pin", "unpin", "reinforce", "use_of", "drain",
+    "add_document",
 )  # fmt: skip
 OPENING = {"from_config", "close", "async_close", "pool", "runtime", "facts"}
 """What every client has beside its verbs."""

@@ -41,6 +41,7 @@ def test_every_command_and_variable_is_there() -> None:
         "profile",
         "import",
         "extract",
+        "add-document",
         "pin",
         "unpin",
         "use",

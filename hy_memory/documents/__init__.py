@@ -1,0 +1,1 @@
+"""Documents of several formats, read as text."""
