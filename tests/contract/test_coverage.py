@@ -65,6 +65,8 @@ ELSEWHERE = {
     "as_of": "tests/contract/test_as_of.py",
     "rerank_score": "tests/rerank/test_stage.py::test_rerank_only_reorders_what_was_confirmed",
     "folded": "tests/buckets/test_fold.py",
+    "part_of": "tests/dynamics/test_long_texts.py",
+    "position": "tests/dynamics/test_long_texts.py",
     **dict.fromkeys(("episode_id", "capsule_memories", "timeline"), _EPISODES),
 }
 """Parameters and fields whose tests need stores or models of their own: a test, or a file of tests."""

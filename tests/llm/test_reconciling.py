@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from typing import Any
 
 import pytest
@@ -71,10 +72,12 @@ def test_another_source_may_supersede(opening: Opening, service: OpenAIDouble) -
 
 def test_two_that_say_the_same_at_once_store_it_once(opening: Opening, service: OpenAIDouble) -> None:
     client = opening(mode="pro")
-    both = threading.Barrier(2, timeout=30)
+    both = threading.Barrier(2)
 
     def together(body: Any) -> object:
-        both.wait()  # both are being read before either is stored
+        # both are being read before either is stored, unless one reads the other's exchange with its own
+        with suppress(threading.BrokenBarrierError):
+            both.wait(2)
         return service.completion(body)
 
     service.say(facts(CITY), facts(CITY))
