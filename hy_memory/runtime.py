@@ -153,8 +153,7 @@ def open_runtime(settings: Settings, service: object = None, clock: Clock | None
         workers = _workers(settings, opened)
         learner, uses = _learning(settings, ledger, opened)
         closing = opened.pop_all()
-    name = projection_name(settings, embedder.dims)
-    feeder = None if backend.fed is None else Feeder(name, backend.fed, ledger)
+    feeder = _feeder(settings, backend, embedder.dims, ledger)
     vectors, keywords = _kept_fresh(backend, keywords, feeder)
     reading = ReadPorts(
         records=RecordCache(ledger),
@@ -167,6 +166,7 @@ def open_runtime(settings: Settings, service: object = None, clock: Clock | None
         conversations=conversations,
         entities=entities,
         weights=_weights(settings),
+        folds_near=settings.ranking.fold_near,
         timezone=_timezone(settings),
         uses=uses,
         use_weights=UseWeights(settings.dynamics.salience_weight, settings.dynamics.recency_weight),
@@ -190,6 +190,10 @@ def open_runtime(settings: Settings, service: object = None, clock: Clock | None
         switched_off=_switched_off(settings),
         closing=closing,
     )
+
+
+def _feeder(settings: Settings, backend: Backend, dims: int, ledger: Ledger) -> Feeder | None:
+    return None if backend.fed is None else Feeder(projection_name(settings, dims), backend.fed, ledger)
 
 
 def _kept_fresh(
@@ -242,7 +246,10 @@ def _writing(settings: Settings, ports: WritePorts) -> WritePorts:
     """Return what writing may reach, with what it is to do with repeats and long texts."""
     section = settings.dynamics
     return replace(
-        ports, merges_repeats=section.merge_repeats, section_above_tokens=section.section_above_tokens
+        ports,
+        merges_repeats=section.merge_repeats,
+        merges_near=section.merge_near,
+        section_above_tokens=section.section_above_tokens,
     )
 
 
@@ -261,7 +268,7 @@ def _learning(
 
 
 def _weights(settings: Settings) -> RankingWeights:
-    return RankingWeights(**settings.ranking.model_dump(exclude={"fold_duplicates"}))
+    return RankingWeights(**settings.ranking.model_dump(exclude={"fold_duplicates", "fold_near"}))
 
 
 def _timezone(settings: Settings) -> str:
@@ -277,7 +284,7 @@ def _switched_off(settings: Settings) -> frozenset[Stage]:
     """Return the stages that no reader of this client runs: what weighs nothing."""
     ranking = settings.ranking
     weights: dict[Stage, float | bool] = {
-        fold: ranking.fold_duplicates,
+        fold: ranking.fold_duplicates or ranking.fold_near,
         neighbours: ranking.neighbours,
         turns: ranking.neighbours + ranking.named_speaker + ranking.own_words + ranking.time,
         speakers: ranking.named_speaker + ranking.own_words,

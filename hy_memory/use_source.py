@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Protocol
 
 from hy_memory.values.use import Lesson, Use
+from hy_memory.values.write import Likeness
 
 
 class UseSource(Protocol):
@@ -15,6 +16,14 @@ class UseSource(Protocol):
         """Return the id of the user's record that each of `keys` (digests of `Entry`) means, by key.
 
         A digest means a record while it is current and was never changed; others are left out.
+        """
+        ...
+
+    def alike(self, user_id: str, likenesses: Sequence[Likeness]) -> tuple[tuple[str, ...], ...]:
+        """Return for each of `likenesses` the ids of the user's records that are like it, nearest first.
+
+        Records of the same frame whose simhash differs in at most `text.simhash.NEAR` bits, while they are
+        current and were never changed, but for those `seen`. Found by index, however many the user has.
         """
         ...
 

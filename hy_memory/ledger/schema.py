@@ -24,7 +24,7 @@ from sqlalchemy import (
     text,
 )
 
-REVISION = "0010"
+REVISION = "0011"
 """The newest migration; a test holds it equal to Alembic's own head."""
 
 METADATA = MetaData()
@@ -207,6 +207,17 @@ repeats = Table(  # how words are recognised that are said again; a row goes wit
     Column("repeat_key", KEY, primary_key=True),  # a digest: it tells nothing of the text
     Column("record_id", KEY, ForeignKey("records.id", ondelete="CASCADE"), nullable=False),
     Index("repeats_by_record", "record_id"),
+    sqlite_with_rowid=False,
+)
+
+likenesses = Table(  # how near-duplicates are found: four rows for a record, which go with it
+    "likenesses",
+    METADATA,
+    Column("user_id", KEY, primary_key=True),
+    Column("place", KEY, primary_key=True),  # the digest of a frame, and a band of the simhash
+    Column("record_id", KEY, ForeignKey("records.id", ondelete="CASCADE"), primary_key=True),
+    Column("bits", BigInteger, nullable=False),  # the simhash, as a signed number
+    Index("likenesses_by_record", "record_id"),
     sqlite_with_rowid=False,
 )
 

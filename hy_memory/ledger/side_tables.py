@@ -11,13 +11,14 @@ from hy_memory.ledger.database import Database
 from hy_memory.ledger.edits import EditTable
 from hy_memory.ledger.extractions import ExtractionTable
 from hy_memory.ledger.facts import FactTable
+from hy_memory.ledger.likenesses import LikenessTable
 from hy_memory.ledger.repeats import RepeatTable
 from hy_memory.ledger.transaction import Transaction
 from hy_memory.ledger.uses import UseTable
 from hy_memory.values.code import CodeEdit, Ground
 from hy_memory.values.fact import Fact, FactChange, FactRelation, FactRules
 from hy_memory.values.use import Lesson, Use
-from hy_memory.values.write import Pending, Settlement
+from hy_memory.values.write import Likeness, Pending, Settlement
 
 
 class SideTables:
@@ -30,6 +31,7 @@ class SideTables:
         self._extractions = ExtractionTable(database)
         self._uses = UseTable(database)
         self._repeats = RepeatTable(database)
+        self._likenesses = LikenessTable(database)
         self._facts = FactTable(database)
 
     # what waits for a language model
@@ -125,6 +127,11 @@ class SideTables:
         with self._database.read() as cursor:
             return self._repeats.read(cursor, user_id, keys)
 
+    def alike(self, user_id: str, likenesses: Sequence[Likeness]) -> tuple[tuple[str, ...], ...]:
+        """Return which of a user's records may say nearly the same."""
+        with self._database.read() as cursor:
+            return self._likenesses.read(cursor, user_id, likenesses)
+
     # how memories are used
 
     def uses(self, record_ids: Sequence[str]) -> dict[str, Use]:
@@ -151,6 +158,7 @@ class SideTables:
         """Give copies of records what is kept of the use of these, and of their words."""
         with self._writing() as transaction:
             self._repeats.copy(transaction.cursor, renamed, target_user)
+            self._likenesses.copy(transaction.cursor, renamed, target_user)
             self._uses.copy(transaction.cursor, renamed, target_user, transaction.at)
 
     # the coding chain

@@ -62,6 +62,7 @@ class SqlLedger(SideTables):
                 waiting = [(one.record.id, one.record.user_id) for one in entries if one.is_pending]
                 self._extractions.insert(transaction.cursor, waiting, transaction.at)
                 self._repeats.insert(transaction.cursor, entries)
+                self._likenesses.insert(transaction.cursor, entries)
         return None
 
     def replace(self, entry: Entry, expected_version: int) -> None:

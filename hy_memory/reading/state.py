@@ -76,7 +76,8 @@ class ReadPorts:
     or has no model (`rerank_blend` is the share of its judgement in the order, `second_hop` the weight of
     what the best hits' other words say there),
     `conversations` where episodes are not to be had, `entities` where that channel is off. `timezone`
-    (IANA) is the asker's. `uses` is None where memories do not learn from use.
+    (IANA) is the asker's. `folds_near`: hits that say nothing new are folded, not those of equal words
+    alone. `uses` is None where memories do not learn from use.
     """
 
     records: Records
@@ -89,6 +90,7 @@ class ReadPorts:
     conversations: HasConversations | None = None
     entities: EntityIndex | None = None
     weights: RankingWeights = field(default_factory=RankingWeights)
+    folds_near: bool = False
     timezone: str = "UTC"
     uses: HasUses | None = None
     use_weights: UseWeights = field(default_factory=UseWeights)

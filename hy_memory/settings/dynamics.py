@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from pydantic import Field
+from typing import Self
+
+from pydantic import Field, model_validator
 
 from hy_memory.settings.connections import Section, env
 
@@ -35,6 +37,11 @@ class DynamicsSection(Section):
         description="keep words that are said again as they were once, and count the repetition",
         json_schema_extra=env("MEMORY_DYNAMICS_MERGE_REPEATS"),
     )
+    merge_near: bool = Field(
+        default=False,
+        description="keep words that say nothing an earlier memory does not say as that memory",
+        json_schema_extra=env("MEMORY_DYNAMICS_MERGE_NEAR"),
+    )
     section_above_tokens: int = Field(
         default=8000,
         ge=200,
@@ -48,3 +55,9 @@ class DynamicsSection(Section):
         description="seconds for which what searches teach is gathered before it is stored",
         json_schema_extra=env("MEMORY_DYNAMICS_LEARN_SECONDS"),
     )
+
+    @model_validator(mode="after")
+    def _near_ones_are_repeats(self) -> Self:
+        if self.merge_near and not self.merge_repeats:
+            raise ValueError("merge_near needs merge_repeats: who keeps every repeat keeps near ones too")
+        return self

@@ -208,6 +208,11 @@ class RankingSection(Section):
         description="show hits of one text once, the others listed under it",
         json_schema_extra=env("MEMORY_FOLD_DUPLICATES"),
     )
+    fold_near: bool = Field(
+        default=False,
+        description="fold hits too that say nothing the one before them does not say",
+        json_schema_extra=env("MEMORY_FOLD_NEAR"),
+    )
 
 
 class EpisodesSection(Section):

@@ -12,6 +12,19 @@ from hy_memory.values.record import Json, MemoryRecord
 
 
 @dataclass(frozen=True, slots=True)
+class Likeness:
+    """How near-duplicates of a text are found: its simhash (64 bits), among what shares its `frame`.
+
+    `frame` is a digest of all that two memories could be told apart by, but their texts. `seen` are the ids
+    of like records that were read and say something else.
+    """
+
+    frame: str
+    bits: int
+    seen: frozenset[str] = frozenset()
+
+
+@dataclass(frozen=True, slots=True)
 class Entry:
     """A record with what makes it searchable; without `vector` and `terms` it is only kept (raw turns).
 
@@ -19,7 +32,8 @@ class Entry:
     The ledger finds the newest member of that record's chain and links the two. `edits` are the changes of
     files that a raw turn of a coding session tells of; they are stored, and go, with it. `is_pending`: a
     language model is to read this raw exchange; it is queued in the same transaction. `repeat_key` is a
-    digest by which the same words are recognised when they are said again.
+    digest by which the same words are recognised when they are said again, `likeness` tells by what they are
+    when they are said nearly so.
     """
 
     record: MemoryRecord
@@ -29,6 +43,7 @@ class Entry:
     edits: tuple[CodeEdit, ...] = ()
     is_pending: bool = False
     repeat_key: str | None = None
+    likeness: Likeness | None = None
 
 
 @dataclass(frozen=True, slots=True)

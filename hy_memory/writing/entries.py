@@ -16,6 +16,7 @@ from hy_memory.values.record import Layer, MemoryRecord, indexed_text
 from hy_memory.values.write import Entry
 from hy_memory.writing.compose import raw_exchange, record_of
 from hy_memory.writing.parts import is_long, mean_of, parts_of
+from hy_memory.writing.repeats import Mark
 from hy_memory.writing.request import AddRequest
 
 
@@ -24,8 +25,8 @@ class WritePorts:
     """What the writing verbs may reach; `feeder` is None where no projection must be fed.
 
     `code_root` is the folder of the repository that sessions work in, "" where none is set. `merges_repeats`:
-    words that are said again as they were are kept once. Texts above `section_above_tokens` are stored in
-    sections too.
+    words that are said again as they were are kept once, `merges_near`: those that add nothing too. Texts
+    above `section_above_tokens` are stored in sections too.
     """
 
     ledger: Ledger
@@ -34,13 +35,14 @@ class WritePorts:
     feeder: Feeder | None
     code_root: str = ""
     merges_repeats: bool = False
+    merges_near: bool = False
     section_above_tokens: int = 8000
 
 
 def entries_of(
-    request: AddRequest, ports: WritePorts, vectors: FloatArray | None, keys: Sequence[str | None]
+    request: AddRequest, ports: WritePorts, vectors: FloatArray | None, marks: Sequence[Mark]
 ) -> list[Entry]:
-    """Return the entries of a request: the raw exchange first, then its memories, recognised by `keys`."""
+    """Return the entries of a request: the raw exchange first, then its memories, recognised by `marks`."""
     now = ports.clock.now()
     ids = ports.clock.make_ids(now, len(request.drafts))
     raw: list[Entry] = []
@@ -62,9 +64,10 @@ def entries_of(
             rows[at],
             document_terms(record.content, record.context),
             draft.supersedes,
-            repeat_key=key,
+            repeat_key=mark.key,
+            likeness=mark.likeness,
         )
-        for at, (record, draft, key) in enumerate(zip(records, request.drafts, keys, strict=True))
+        for at, (record, draft, mark) in enumerate(zip(records, request.drafts, marks, strict=True))
     ]
     sections = [
         Entry(record, row, document_terms(record.content, record.context))

@@ -71,11 +71,13 @@ def add(request: AddRequest, ports: WritePorts, vectors: FloatArray | None = Non
 
 def _stored(request: AddRequest, ports: WritePorts, vectors: FloatArray | None) -> Written:
     """Store what a write says that is new; raises RepeatedError where others say it at the same time."""
-    told = told_apart(request, ports.ledger) if ports.merges_repeats else all_new(request)
+    told = all_new(request)
+    if ports.merges_repeats:
+        told = told_apart(request, ports.ledger, with_near=ports.merges_near)
     entries: list[Entry] = []
     if told.fresh:
         rows = None if vectors is None else vectors[list(told.fresh)]
-        entries = entries_of(only(request, told.fresh), ports, rows, [told.keys[at] for at in told.fresh])
+        entries = entries_of(only(request, told.fresh), ports, rows, [told.marks[at] for at in told.fresh])
         bind(ports)
     new = [one.record.id for one in entries if one.vector is not None and one.record.part_of is None]
     memory_ids = told.ids(new)

@@ -116,6 +116,7 @@ def test_a_store_without_claims_gets_room_for_them(store: Ledger, url: str, tmp_
         connection.execute(f"DROP TABLE {SCHEMA}.extractions")
         connection.execute(f"DROP TABLE {SCHEMA}.uses")
         connection.execute(f"DROP TABLE {SCHEMA}.repeats")
+        connection.execute(f"DROP TABLE {SCHEMA}.likenesses")
         for name in ("facts", "fact_aliases", "fact_predicates", "fact_relations"):
             connection.execute(f"DROP TABLE {SCHEMA}.{name}")
         for name in ("tags", "attributes", "context", "expires_at"):

@@ -22,6 +22,7 @@ from hy_memory.testing.contracts.ledger_extractions import LedgerExtractions
 from hy_memory.testing.contracts.ledger_facts import LedgerFacts
 from hy_memory.testing.contracts.ledger_moments import LedgerMoments
 from hy_memory.testing.contracts.ledger_reading import LedgerReading
+from hy_memory.testing.contracts.ledger_repeats import LedgerRepeats
 from hy_memory.testing.contracts.ledger_rows import entry, kept, listed, point_bytes, updated
 from hy_memory.testing.contracts.ledger_succession import LedgerSuccession
 from hy_memory.testing.contracts.ledger_turns import LedgerTurns
@@ -40,6 +41,7 @@ class LedgerContract(
     LedgerEdits,
     LedgerExtractions,
     LedgerUses,
+    LedgerRepeats,
     LedgerFacts,
 ):
     """Every promise of `Ledger`; a store passes all of it or is no ledger."""
