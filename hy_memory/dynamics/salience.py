@@ -37,9 +37,6 @@ USE_GAIN = 0.18
 """Share of the way to 1 that the first use goes."""
 RESTATED_GAIN = 0.15
 """Share of the way to 1 that it goes when its words are said again."""
-LINKED_GAIN = 0.2
-LINKED_RATE = 0.02
-"""Per day since the link was last used."""
 
 
 def start(additional: int) -> float:
@@ -64,17 +61,6 @@ def repeated(salience: float, gain: float, before: int) -> float:
     ninety times what was said once: of a hundred the first counts for more than the last sixty together.
     """
     return min(1.0, salience + gain / (1 + before) * (1.0 - salience))
-
-
-def lent(salience: float, other: float, weight: float, days: float) -> float:
-    """Return what a memory of salience `other` is after one of `salience` was used that is linked with it.
-
-    It gains 0.2 weight (salience - other) exp(-0.02 days), `days` after the link was last used; never less.
-    """
-    if salience <= other:
-        return other
-    gain = LINKED_GAIN * weight * (salience - other) * math.exp(-LINKED_RATE * max(0.0, days))
-    return min(1.0, other + gain)
 
 
 def gained(salience: float, begun: float) -> float:

@@ -9,9 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hy_memory.dynamics.learned import begun_of, learned, now_of
-from hy_memory.dynamics.salience import FLOOR, RATES, faded, gained, lent, recency, repeated, start
+from hy_memory.dynamics.salience import FLOOR, RATES, faded, gained, recency, repeated, start
 from hy_memory.dynamics.sectors import kind_of
-from hy_memory.dynamics.tiers import Tier, tier_of
 from hy_memory.values.use import Lesson, LessonKind, Sector, Use
 
 _DAY = 86_400.0
@@ -66,14 +65,6 @@ def test_growth_never_takes_away_never_exceeds_one_and_shrinks(
     grown = repeated(value, gain, before)
     assert value <= grown <= 1.0
     assert grown >= repeated(value, gain, before + 1)
-
-
-@given(salience, salience, salience, days)
-def test_a_linked_memory_gains_from_a_more_salient_one_alone(
-    value: float, other: float, weight: float, idle: float
-) -> None:
-    gains = lent(value, other, weight, idle)
-    assert other <= gains <= max(value, other)
 
 
 def test_where_memories_begin() -> None:
@@ -155,18 +146,3 @@ def test_others_count_beside_the_best_only_if_they_say_something() -> None:
         0.4,
     )
     assert begun_of("Yesterday", {"sector": "finance"})[0] is Sector.EPISODIC
-
-
-@pytest.mark.parametrize(
-    ("value", "idle", "is_pinned", "tier"),
-    [
-        (0.9, 0.0, False, Tier.HOT),
-        (0.1, 6.0, False, Tier.HOT),
-        (0.1, 8.0, False, Tier.WARM),
-        (0.1, 100.0, False, Tier.COLD),
-        (0.5, 100.0, False, Tier.WARM),
-        (0.1, 1000.0, True, Tier.HOT),
-    ],
-)
-def test_tiers(value: float, idle: float, is_pinned: bool, tier: Tier) -> None:
-    assert tier_of(value, idle, 90.0, is_pinned=is_pinned) is tier
