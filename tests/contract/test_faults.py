@@ -442,7 +442,7 @@ def _parts(recall: dict[str, object]) -> dict[str, bool]:
 
 def _is_value(part: object) -> bool:
     """Whether a field of the ports is a mere value, or a part that is off."""
-    return part is None or isinstance(part, str | float | RankingWeights | UseWeights)
+    return part is None or isinstance(part, bool | str | float | RankingWeights | UseWeights)
 
 
 def test_every_part_has_a_deadline_and_none_where_none_was_set() -> None:
